@@ -154,9 +154,15 @@ def _idea(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     headings = [line[3:].strip() for line in lines if line.startswith("## ")]
     if len(headings) >= 2:
-        return "Its parts:\n\n" + "\n".join(f"- {_plain(heading)}" for heading in headings)
+        return "Its parts:\n\n" + "\n".join(f"- {_opening(heading)}" for heading in headings)
     steps = [re.split(r"(?<=[.:])\s", match[1])[0] for line in lines if (match := re.match(r"\d+\. (.+)", line))]
-    return "Its steps begin:\n\n" + "\n".join(f"- {_plain(step)}" for step in steps) if steps else ""
+    return "Its steps begin:\n\n" + "\n".join(f"- {_opening(step)}" for step in steps) if steps else ""
+
+
+def _opening(text: str) -> str:
+    """Opening words without markup but their formulas, unless one of these goes on behind them."""
+    words = _BOLD.sub(r"\1", re.sub(r"^\*([^*$]+)\*", r"\1", text))
+    return _plain(words) if words.count("$") % 2 else markdown_of(words, titles={}, root=ROOT)
 
 
 def _plain(text: str) -> str:

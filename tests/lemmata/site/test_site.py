@@ -455,9 +455,11 @@ def test_ids_become_links_only_where_they_are_known():
 def test_the_parts_of_a_proof_are_words_without_markup(tmp_path):
     (tmp_path / "proof.md").write_text(
         "1. **Heads, from above.** Let x = 2**k.\n   Check: a\n2. Then 2 * x * y = 1: so\n"
+        "3. *For* $a_1*b*c$. So\n4. If $a. b$\n"
     )
     assert _idea(tmp_path / "proof.md") == (
-        "Its steps begin:\n\n- Heads, from above. Let x = 2\\*\\*k.\n- Then 2 \\* x \\* y = 1:"
+        "Its steps begin:\n\n- Heads, from above. Let x = 2\\*\\*k.\n- Then 2 \\* x \\* y = 1:\n"
+        "- For $a_1*b*c$.\n- If \\$a."
     )
 
 
