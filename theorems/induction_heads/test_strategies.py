@@ -131,9 +131,27 @@ def test_two_states_have_a_simple_stationary_law(record: Record) -> None:
     assert below.subs(s, 0) == 0
     assert sp.simplify((below - above).subs(s, sp.Rational(1, 2))) == 0
     assert above.subs(s, 1) == 1
-    record.no_hypotheses("a finite number of states, two, with independent uniform rows")
-    known = all(sp.simplify(sp.diff(law, s) - one) == 0 for law, one in ((below, left), (above, right)))
-    record.violated("no simple law for two states: one line is not the density of pi_1", known, "=", False)
+    square = sp.integrate(sp.integrate(1, (V, 0, 1)), (U, 0, 1))
+    record.hypothesis(
+        "two states, with uniform rows that are independent: the mass of the unit square", int(square), "=", 1
+    )
+    for u, v in ((fmpq(1, 3), fmpq(3, 4)), (fmpq(1, 2), fmpq(1, 5)), (fmpq(1), fmpq(2, 3))):
+        P, first = np.array([[1 - u, u], [v, 1 - v]]), v / (u + v)
+        law = np.array([first, 1 - first])
+        record.hypothesis(f"pi_1 = V/(U + V) is stationary at U = {u}, V = {v}", (law @ P)[0], "=", first)
+    density = sp.integrate(left, (s, 0, sp.Rational(1, 2))) + sp.integrate(right, (s, sp.Rational(1, 2), 1))
+    record.hypothesis("the line 1/(2 max(s, 1 - s)^2) is a density: its integral", int(density), "=", 1)
+    away = max(
+        abs(law.subs(s, at) - sp.integrate(one, (s, since, at)) - before)
+        for law, one, since, before, places in (
+            (below, left, 0, 0, ("1/10", "1/3", "1/2")),
+            (above, right, sp.Rational(1, 2), sp.Rational(1, 2), ("3/5", "3/4", "1")),
+        )
+        for at in map(sp.Rational, places)
+    )
+    record.violated(
+        "no line is its law: P(pi_1 <= s) is off by more than 0 at one of six s", fmpq(away.p, away.q), ">", 0
+    )
 
 
 @check(

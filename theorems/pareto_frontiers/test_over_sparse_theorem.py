@@ -191,9 +191,9 @@ def test_errors_up_to_tau_are_harmless(n: int, k: int, s: int) -> None:
     assert not spoiled.recovered()[good].any()
 
 
+@check("pareto-frontiers:informal-6.1", grade="sampled", target="printed")
 @check(
     "pareto-frontiers:theorem-C.11",
-    "pareto-frontiers:informal-6.1",
     grade="sampled",
     target="corrected",
     cases="(n, k, s) = (14, 2, 9), (14, 4, 11), delta = 1/10: 40 and 10 draws at the sizes of the theorem",

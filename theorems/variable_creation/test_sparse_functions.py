@@ -155,16 +155,24 @@ def test_bounded_norms_have_bounded_outputs(record: Record):
     def bound(h: fmpq, *c: fmpq) -> fmpq:
         return c[2] * c[1] * (c[0] * (h + 1) + 1)
 
+    head, norms, token = fmpq(3), {}, fmpq(0)
     for size in (1, 10**3, 10**6):
         network = compile_sparse(sparse_function(1, (0,), [0, size]))
         squares = network.squared_norms()
         c = [fmpq(int(arb(squares[name]).sqrt().upper().ceil().fmpz())) for name in ("W_1", "W_2", "w")]
-        assert size <= bound(fmpq(3), *c)
+        norms[size], token = c, max((network.inputs.tokens(np.array([1])) ** 2).sum(axis=1))
+        assert size <= bound(head, *c)
         assert squares["w"] == 2 * size**2
-    largest = bound(fmpq(3), *[fmpq(100)] * 3)
+    s = 1
+    largest = bound(head, *[fmpq(100)] * 3)
     assert largest < 10**7
     function = sparse_function(1, (0,), [0, 10**7])
-    record.hypothesis("f depends on s <= T inputs", function.sparsity, "<=", function.length)
+    record.hypothesis("f depends on s = 1 of its inputs: the length of I", len(function.indices), "=", s)
+    record.hypothesis("s <= T, the length", function.sparsity, "<=", function.length)
+    says = "heads of the printed norms are bounded by 3: ||W_C|| ||W_V|| |x_t|, with s, 2s and |x_t|^2 of the input map"
+    record.hypothesis(says, s * 2 * s * arb(token).sqrt(), "<=", head)
+    says = "W_1, W_2, w of norms O(2^s poly(s)) at s = 1, for instance 100: those of the network of f/10^7 are"
+    record.hypothesis(says, max(norms[1]), "<=", 100)
     record.violated(
         "perceptrons of norms up to 100 represent f at s = 1: max |f| <= their outputs",
         max(function.values),
