@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from lemmata.site.mathml import formula_html, split_mathematics
+from lemmata.site.mathml import formula_html, formulas, split_mathematics
 
 __all__ = ["compared", "escaped", "fenced", "markdown_of", "mentioned", "statement_place", "with_links"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~{}$&])")
 _LINE_START = re.compile(r"^(\s*)([-+>]|\d+[.)])(?=\s)", re.MULTILINE)
+_HALF = 50  # characters of LaTeX that fit into half of a page
 _ID = re.compile(r"(?<![\w/:-])[a-z]+(?:-[a-z]+)*:[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?")
 
 
@@ -65,13 +66,15 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def compared(printed: str | None, corrected: str | None) -> str:
-    """The printed and the corrected form side by side, or what there is of the two, as raw HTML with formulas."""
+    """The printed and the corrected form as raw HTML, or what there is of the two: side by side if formulas have room."""
     parts = [
         f'<div><p class="which">{label}</p><p>{_html(text)}</p></div>'
         for label, text in (("As printed", printed), ("Corrected", corrected))
         if text
     ]
-    return fenced(f'<div class="compared">{"".join(parts)}</div>', "{raw} html") if parts else ""
+    wide = any(len(one) > _HALF for text in (printed, corrected) if text for one in formulas(text))
+    name = "compared wide" if wide else "compared"
+    return fenced(f'<div class="{name}">{"".join(parts)}</div>', "{raw} html") if parts else ""
 
 
 def _html(prose: str) -> str:
