@@ -41,7 +41,7 @@ MEANING = {
 
 _SEEN = {"own": "its own tests", "chapter": "its chapter", "suite": "other tests", "nothing": "nothing"}
 ROOT = "../../"
-_BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
+_STEP = re.compile(r"^\d+\. ((?:.+\n?)+?)(?=^ *Check:|^\d+\. |\n|\Z)", re.MULTILINE)
 _CHECK = re.compile(r"^( *)Check: (\S+)$", re.MULTILINE)
 
 
@@ -151,22 +151,16 @@ def _proof(entry: Entry) -> Iterator[str]:
 
 def _idea(path: Path) -> str:
     """The headings of a proof, or the opening words of its steps: how it goes, at a glance."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    headings = [line[3:].strip() for line in lines if line.startswith("## ")]
+    text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     if len(headings) >= 2:
-        return "Its parts:\n\n" + "\n".join(f"- {_opening(heading)}" for heading in headings)
-    steps = [re.split(r"(?<=[.:])\s", match[1])[0] for line in lines if (match := re.match(r"\d+\. (.+)", line))]
-    return "Its steps begin:\n\n" + "\n".join(f"- {_opening(step)}" for step in steps) if steps else ""
-
-
-def _opening(text: str) -> str:
-    """Opening words without markup but their formulas, unless one of these goes on behind them."""
-    words = _BOLD.sub(r"\1", re.sub(r"^\*([^*$]+)\*", r"\1", text))
-    return _plain(words) if words.count("$") % 2 else markdown_of(words, titles={}, root=ROOT)
+        return "Its parts:\n\n" + "\n".join(f"- {heading.strip()}" for heading in headings)
+    steps = [re.split(r"(?<=[.:])\s", " ".join(step.split()), maxsplit=1)[0] for step in _STEP.findall(text)]
+    return "Its steps begin:\n\n" + "\n".join(f"- {step}" for step in steps) if steps else ""
 
 
 def _plain(text: str) -> str:
-    return markdown_of(_BOLD.sub(r"\1", text).replace("$", r"\$"), titles={}, root=ROOT)
+    return markdown_of(text.replace("$", r"\$"), titles={}, root=ROOT)
 
 
 def _tests(entry: Entry) -> Iterator[str]:

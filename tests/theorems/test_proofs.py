@@ -1,9 +1,11 @@
-"""The written proofs: numbered steps, and below each the tests that name it, which are evidence in its chapter."""
+"""The written proofs: numbered steps, below each the tests that name it, mathematics as TeX, short lines."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from lemmata.site.mathml import split_mathematics
 from lemmata.theorems import proofs
 from lemmata.theorems.evidence import proof_steps
 from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, Statement, load_ledger
@@ -11,6 +13,55 @@ from lemmata.theorems.proofs import checked_steps, proof_errors, with_checks
 
 MARKED = "@check('turing:theorem-3.1', grade='exact', target='printed')\n@proof_steps({})\ndef {}(): pass\n\n"
 PROOF = "# A\n\n1. One.\n   Check: turing/test_a.py::test_a\n2. Two.\n   Check: none\n"
+WIDTH = 160
+NOT_TEX = re.compile(
+    r"<=|>=|!=|\^|\|\||[A-Za-z]_[A-Za-z0-9({]|\s[<>]\s|[\u0370-\u03ff\u2070-\u209f\u2190-\u22ff²³·×√‖⟨⟩]"
+)
+"""Signs of mathematics that stands outside of formulas."""
+OTHER_NOTATION = {"feature_emergence", "rnn_sgd"}
+
+
+def notation_errors(text: str) -> list[str]:
+    """What the house style refuses in a proof: long lines, mathematics that is no TeX."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("Check:")]
+    errors = [f"A line has {len(line)} characters: {line[:40]}..." for line in lines if len(line) > WIDTH]
+    pieces = list(split_mathematics("\n".join(line for line in lines if not line.startswith("#"))))
+    if not any(formula for _, formula, _ in pieces):
+        errors.append("There is no TeX.")
+    for prose, _, _ in pieces:
+        words = re.sub(r"`[^`]*`|[\w./-]+\.(?:md|py)\b", "", prose)
+        errors += [
+            f"Mathematics outside of dollars: {found[0]!r} in {prose.strip()!r}." for found in NOT_TEX.finditer(words)
+        ]
+    return errors
+
+
+@pytest.mark.parametrize(
+    "path",
+    [one for one in sorted(THEOREMS.glob("*/proofs/*.md")) if one.parents[1].name not in OTHER_NOTATION],
+    ids=lambda path: f"{path.parents[1].name}-{path.stem}",
+)
+def test_proofs_are_written_in_tex_and_short_lines(path: Path) -> None:
+    assert not notation_errors(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1. Let $x\\le1$ and `a_b <= c^2`, by a_b.md.\n   Check: theorems/x_y/test_a.py::test_" + 160 * "a", None),
+        ("1. Let $x$.\n   " + 160 * "a", "A line has 163 characters"),
+        ("1. Nothing.", "There is no TeX"),
+        ("1. Let $x$ and y <= 1.", "'<='"),
+        ("1. Let $x$ and y_1.", "'y_1'"),
+        ("1. Let $x$ and e^2.", r"'\^'"),
+        ("1. Let $x$ and ε.", "'ε'"),
+        ("1. Let $x$ and √2.", "'√'"),
+        ("1. Let $x$ and y > z.", "' > '"),
+    ],
+)
+def test_other_notations_are_found(text: str, message: str | None) -> None:
+    found = notation_errors(text)
+    assert (not found) if message is None else any(re.search(message, one) for one in found)
 
 
 @pytest.fixture

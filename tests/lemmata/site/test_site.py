@@ -452,15 +452,14 @@ def test_ids_become_links_only_where_they_are_known():
     assert mentioned("https://a:b and qstr:theorem-1, x/turing:y") == ["qstr:theorem-1"]
 
 
-def test_the_parts_of_a_proof_are_words_without_markup(tmp_path):
-    (tmp_path / "proof.md").write_text(
-        "1. **Heads, from above.** Let x = 2**k.\n   Check: a\n2. Then 2 * x * y = 1: so\n"
-        "3. *For* $a_1*b*c$. So\n4. If $a. b$\n"
-    )
+def test_the_parts_of_a_proof_are_its_headings_or_the_first_sentences_of_its_steps(tmp_path):
+    steps = "1. **Heads, from above.** Let $x=2^k$. So\n   Check: a\n2. Then $2xy\n   =1$: so\n\n   $$x$$\n\n3. A\nb"
+    (tmp_path / "proof.md").write_text(steps)
     assert _idea(tmp_path / "proof.md") == (
-        "Its steps begin:\n\n- Heads, from above. Let x = 2\\*\\*k.\n- Then 2 \\* x \\* y = 1:\n"
-        "- For $a_1*b*c$.\n- If \\$a."
+        "Its steps begin:\n\n- **Heads, from above.** Let $x=2^k$.\n- Then $2xy =1$:\n- A b"
     )
+    (tmp_path / "proof.md").write_text(f"## One $x$\n\n{steps}\n\n## Two\n")
+    assert _idea(tmp_path / "proof.md") == "Its parts:\n\n- One $x$\n- Two"
 
 
 def test_a_fence_is_longer_than_what_it_holds():
