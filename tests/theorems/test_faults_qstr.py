@@ -13,6 +13,7 @@ import pytest
 import torch
 from flint import arb, fmpq
 
+import lemmata.numerics.functions.ridges as ridges
 import lemmata.numerics.tokens.transformer_bounds as bounds
 from lemmata.constructions.tokens.interpolation import SeparatingDirection
 from lemmata.theorems.plugin import Effort
@@ -21,6 +22,7 @@ from lemmata.theorems.qstr import test_experiments as runs
 from lemmata.theorems.qstr import test_feed_forward_limits as ffn
 from lemmata.theorems.qstr import test_few_heads as few
 from lemmata.theorems.qstr import test_hierarchy as table
+from lemmata.theorems.qstr import test_lipschitz as lipschitz
 from lemmata.theorems.qstr import test_minimum_norm as least
 from lemmata.theorems.qstr import test_mixed_norms as mixed
 from lemmata.theorems.qstr import test_packings as pack
@@ -126,6 +128,9 @@ FAULTS = [
     seen("twice the slope is read", "construction-block-moments", few,
          "d_heads_come_near_to_the_label_with_few_code_dimensions", "block_moments",
          result(part("slope_square", lambda square: square * 4)), d=2, m=2, k=4),
+    seen("units drawn without their moments", "lemma-42", lipschitz, "few_units_stand_for_a_density_of_ridges",
+         "moment_units", lambda f: lambda points, masses, rng: masses.sum() / 5 * rng.multinomial(
+             5, masses / masses.sum()) if masses.any() else masses, ridges, effort=QUICK),
     seen("tokens of one coordinate", "lemma-12", risks, "tail_is_attained", "safe_token_norm",
          lambda f: lambda tokens, d, scale: f(tokens, 1, scale)),
     seen("half the gain", "lemma-13", covers, "composed_covers_of_finite_classes", "lipschitz",
