@@ -7,7 +7,7 @@ theorems` tells, and the page prints the command.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lemmata.reports.ledger import records_of, rerun
@@ -16,6 +16,7 @@ from lemmata.site.papers import heading
 from lemmata.site.prose import compared, fenced, markdown_of, statement_place, with_links
 from lemmata.theorems.citations import Citation
 from lemmata.theorems.faults import DrawnFault, faults_of, load_faults, tally
+from lemmata.theorems.ledger import Statement
 from lemmata.theorems.records import fact_rows
 from lemmata.theorems.trials import FAILS
 
@@ -72,10 +73,38 @@ def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -
 
 
 def proof_page(path: Path, library: Library) -> str:
-    """A written proof as a page: its file, with the tests of each step as a list, and ids as links."""
+    """A written proof as a page: its file, with the tests of each step as a list, and ids as links.
+
+    It ends with the trial of its statements that fail as printed: what fails, and what both sides said.
+    """
     text = path.read_text(encoding="utf-8")
     listed = _CHECK.sub(lambda found: f"{found[1]}- Check: {found[2] if found[2] == 'none' else f'`{found[2]}`'}", text)
-    return with_links(listed, titles=library.titles, root=ROOT)
+    proved = [one for one in library.entries.values() if one.statement.proof == path.name and one.statement.fails]
+    tried = [one for one in proved if Path(str(one.chapter.folder)).resolve() == path.parent.parent.resolve()]
+    return with_links(listed, titles=library.titles, root=ROOT) + "".join(_tried(tried, library))
+
+
+def _tried(entries: Sequence[Entry], library: Library) -> Iterator[str]:
+    """The trial of the statements of a proof, one part each."""
+    if entries:
+        yield "\n\n## What fails as printed, and what both sides said\n"
+    for entry in entries:
+        statement = entry.statement
+        said = [f"{_link(statement.id)} ({statement.verdict}): {FAILS[str(statement.fails)]}."]
+        said += [
+            f"**{label}.** {markdown_of(text, titles=library.titles, root=ROOT)}" for label, text in _trial(statement)
+        ]
+        yield "\n" + "\n\n".join(said) + "\n"
+
+
+def _trial(statement: Statement) -> list[tuple[str, str]]:
+    """What both sides said of a statement that fails as printed, and what was looked for, each with its label."""
+    sides = (
+        ("For the author", statement.defence),
+        ("Against it", statement.attack),
+        ("Looked for", statement.sought),
+    )
+    return [(label, text) for label, text in sides if text]
 
 
 def _facts(entry: Entry) -> str:
@@ -118,13 +147,8 @@ def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
     yield compared(statement.printed, statement.corrected)
     if statement.proof_erratum:
         yield ("**In the printed proof.** " if statement.erratum else "") + prose(statement.proof_erratum)
-    for label, text in (
-        ("For the author", statement.defence),
-        ("Against it", statement.attack),
-        ("Looked for", statement.sought),
-    ):
-        if text:
-            yield f"**{label}.** {prose(text)}"
+    for label, text in _trial(statement):
+        yield f"**{label}.** {prose(text)}"
     if rows := fact_rows(records_of(entry.chapter, statement)):
         yield "The counterexample, as the test computes it:"
         yield table(("", "as printed", "computed"), rows)

@@ -22,7 +22,7 @@ from lemmata.site.papers import PAPERS
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
-from lemmata.site.statements import _fault, _idea, _neighbours, statement_page
+from lemmata.site.statements import _fault, _idea, _neighbours, proof_page, statement_page
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.faults import DrawnFault
@@ -183,6 +183,20 @@ def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
             assert re.findall(r"^- `(\S+::\S+)`$", shown, re.MULTILINE) == [
                 one.node for one, what in evidence if what.supporting
             ]
+
+
+def test_the_page_of_a_proof_ends_with_the_trial_of_its_statements(library):
+    for chapter in library.ledger.chapters:
+        tried = [entry for entry in written(chapter) if "fails" in entry and "proof" in entry]
+        for path in (ROOT / "theorems" / chapter.name / "proofs").glob("*.md"):
+            shown = proof_page(path, library)
+            wanted = [entry["id"] for entry in tried if entry["proof"] == path.name]
+            assert shown.count("**For the author.**") == shown.count("**Against it.**") == len(wanted)
+            parts = shown.partition("## What fails as printed")[2].split("**For the author.**")
+            for name, before, after in zip(wanted, parts, parts[1:], strict=False):
+                assert f"[{name}](../../{statement_place(name)}.md)" in before
+                assert re.findall(r"[A-Za-z]{5,}", library.entries[name].statement.attack or "")[0] in after
+        assert any("proof" in entry for entry in tried)
 
 
 def test_counts_are_those_of_the_ledger(library, edges):
