@@ -66,7 +66,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def compared(printed: str | None, corrected: str | None) -> str:
-    """The printed and the corrected form as raw HTML, or what there is of the two: side by side if formulas have room."""
+    """The printed and the corrected form, or what there is of the two, as raw HTML: side by side if there is room."""
     parts = [
         f'<div><p class="which">{label}</p><p>{_html(text)}</p></div>'
         for label, text in (("As printed", printed), ("Corrected", corrected))
