@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from lemmata.site.entries import Entry, Library
 from lemmata.site.papers import PAPERS, Paper, number_of
-from lemmata.site.prose import compared, escaped, markdown_of, statement_place
+from lemmata.site.prose import compared, escaped, fenced, markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
 from lemmata.theorems.ledger import REACHES, VERDICTS
 from lemmata.theorems.trials import FAILS
@@ -41,6 +41,7 @@ def _page(paper: Paper, library: Library) -> Iterator[str]:
     tests = {one.node for entry in entries for one in entry.deciding}
     yield f"# For the authors: {escaped(paper.name)}"
     yield f"{escaped(paper.authors)}: *{escaped(paper.title)}*, {escaped(paper.published)}."
+    yield fenced(f'<p><a href="{paper.key}.pdf">This page as a PDF</a></p>', "{raw} html")
     yield (
         f"Every statement of this document was written down with its hypotheses, {len(entries)} in all with those "
         f"derived on the way, and {len(tests)} tests decide what can be decided. This page says what was found. "

@@ -26,6 +26,7 @@ from lemmata.site.entries import Library, edges_of, load_library
 from lemmata.site.margins import PICTURE
 from lemmata.site.mutants import drawn_table, mutants_table, survivors_list
 from lemmata.site.papers import statements_script
+from lemmata.site.pdf import page_pdf
 from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
@@ -92,6 +93,8 @@ def build_site(target: Path, *, jobs: int = 2) -> dict[str, int]:
         _run_sphinx(work, jobs)
         site = work / "html"
         write_redirects(site, library.entries)
+        for place, text in author_pages(library).items():
+            (site / place).with_suffix(".pdf").write_bytes(page_pdf(text, text.partition("\n")[0].lstrip("# ")))
         (site / ".lemmata-site").write_text(f"Lemmata {version('lemmata')}\n", encoding="utf-8")
         faults = [*broken_links(site), *remote_sources(site)]
         faults += [
