@@ -179,8 +179,14 @@ def _idea(path: Path) -> str:
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     if len(headings) >= 2:
         return "Its parts:\n\n" + "\n".join(f"- {heading.strip()}" for heading in headings)
-    steps = [re.split(r"(?<=[.:])\s", " ".join(step.split()), maxsplit=1)[0] for step in _STEP.findall(text)]
+    steps = [_first_sentence(" ".join(step.split())) for step in _STEP.findall(text)]
     return "Its steps begin:\n\n" + "\n".join(f"- {step}" for step in steps) if steps else ""
+
+
+def _first_sentence(text: str) -> str:
+    """Up to the first full stop or colon that ends a word and stands in no formula."""
+    ends = (one.start() for one in re.finditer(r"(?<=[.:])\s", text))
+    return text[: next((end for end in ends if text[:end].count("$") % 2 == 0), None)]
 
 
 def _plain(text: str) -> str:

@@ -123,11 +123,10 @@ def test_the_page_of_a_statement_says_what_the_ledger_says(site):
     repaired = next(one for one in load_ledger().statements() if one.id == "deep-icgd:lemma-14")
     shown = text_of(page(site, statement_place(repaired.id)))
     assert f"Verdict: {repaired.verdict}" in shown
-    assert "η ≤ L_f; l = 1" in shown
-    assert "η ≤ 1/L_f; l = 0" in shown
+    for formula in (r"\eta \le L_f", r"\eta \le 1/L_f"):
+        assert mathml(formula) in page(site, statement_place(repaired.id))
     for one in citations(repaired.id):
         assert one.test in shown
-    assert "<math" in page(site, statement_place(repaired.id))
 
 
 def written(chapter):
@@ -467,10 +466,10 @@ def test_ids_become_links_only_where_they_are_known():
 
 
 def test_the_parts_of_a_proof_are_its_headings_or_the_first_sentences_of_its_steps(tmp_path):
-    steps = "1. **Heads, from above.** Let $x=2^k$. So\n   Check: a\n2. Then $2xy\n   =1$: so\n\n   $$x$$\n\n3. A\nb"
+    steps = "1. **Heads, from above.** Let $x=2^k$. So\n   Check: a\n2. Then $2x. y\n   =1$: so\n\n   $$x$$\n\n3. A\nb"
     (tmp_path / "proof.md").write_text(steps)
     assert _idea(tmp_path / "proof.md") == (
-        "Its steps begin:\n\n- **Heads, from above.** Let $x=2^k$.\n- Then $2xy =1$:\n- A b"
+        "Its steps begin:\n\n- **Heads, from above.** Let $x=2^k$.\n- Then $2x. y =1$:\n- A b"
     )
     (tmp_path / "proof.md").write_text(f"## One $x$\n\n{steps}\n\n## Two\n")
     assert _idea(tmp_path / "proof.md") == "Its parts:\n\n- One $x$\n- Two"
