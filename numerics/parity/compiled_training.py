@@ -1,4 +1,4 @@
-"""SGD on a two-layer ReLU network with inputs of signs, compiled: the grid of runs behind a success frontier.
+"""SGD on a two-layer network with inputs of signs, compiled: the loop of all settings, and the runs of ReLU networks.
 
 The network is f(x) = u . relu(Wx + b) + c, the label the product of the first k of n signs, the loss the hinge loss,
 and a step on B samples
@@ -13,7 +13,9 @@ inputs. Likewise the gradient sum_b delta_b x_b^T takes the 16 signed sums of th
 addition for four samples. Additions run over neurons, which compilers vectorise without reordering: the same seed gives
 the same bits on every machine. Neurons are padded with zeros to a multiple of 16, inputs to a multiple of 4.
 
-`lemmata.numerics.parity.training.network_gradient` is the plain form of the same step.
+The loop itself, `descend`, takes every activation and loss of `lemmata.numerics.parity.compiled_activations`, without
+decay or a readout where a setting has none; `lemmata.numerics.parity.architecture_training` calls it for these, and
+`lemmata.numerics.parity.training.network_gradient` is the plain form of a step.
 
 Source: pareto-frontiers, experiment-sweep, experiment-lottery, figure-6.1, figure-6.2.
 """
@@ -27,13 +29,24 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from lemmata.numerics.parity.compiled_activations import HINGE, PRODUCT, RELU, bend, multiplied, pull, shape_of
 from lemmata.numerics.parity.training import Network
 
-__all__ = ["CompiledRun", "train_compiled"]
+__all__ = [
+    "CompiledRun",
+    "count_wrong",
+    "descend",
+    "draw_codes",
+    "next_word",
+    "tiled",
+    "train_compiled",
+    "untile",
+]
 
 _LANES = 16  # neurons are padded to a multiple
 _TILE = 128  # neurons whose tables are in the cache at once
 _BLOCK = 256  # samples that are evaluated at once
+_FIRST = 64  # held-out samples that are looked at first
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8]
@@ -98,25 +111,27 @@ def train_compiled(
         raise ValueError(f"Give noise from 0 to 1/2, and 0 with a fixed sample, not {noise}.")
     _check(network, min(steps, batch, check_every, held_out, 1 if sample is None else sample), rate, decay, threshold)
     n, k = network.hidden.shape[1], network.degree
-    held = _draw(rng, n, k, held_out)
-    fixed = None if sample is None else _draw(rng, n, k, sample)
+    held = draw_codes(rng, n, k, held_out)
+    fixed = None if sample is None else draw_codes(rng, n, k, sample)
     seed = np.array([rng.integers(0, 2**64, dtype=np.uint64)], dtype=np.uint64)
     codes, labels = fixed if fixed is not None else (np.empty((0, held[0].shape[1]), np.uint8), np.empty(0, np.float32))
-    state, run = _tiled(network), CompiledRun()
+    state, run = tiled(network), CompiledRun()
+    form = (RELU, len(network.hidden), shape_of("relu", k))
+    step = float(np.float32(rate) / np.float32(batch)), 1.0, np.float32(1 - rate * decay), True
     for done in range(0, steps, check_every):
         count = min(check_every, steps - done)
-        _descend(*state, codes, labels, n, k, seed, count, batch, noise, np.float32(rate), np.float32(1 - rate * decay))
+        descend(*state, *form, codes, labels, n, k, seed, count, batch, noise, HINGE, *step)
         run.steps.append(done + count)
-        run.test_error.append(_errors(*state, *held) / held_out)
+        run.test_error.append(count_wrong(*state, *form, *held, False)[0] / held_out)
         if run.test_time is None and run.test_error[-1] <= threshold:
             run.test_time = run.steps[-1]
         if fixed is not None:
-            run.train_error.append(_errors(*state, codes, labels) / len(labels))
+            run.train_error.append(count_wrong(*state, *form, codes, labels, False)[0] / len(labels))
             if run.train_time is None and run.train_error[-1] <= threshold:
                 run.train_time = run.steps[-1]
         if run.test_time is not None and until_success:
             break
-    _untile(state, network)
+    untile(state, network)
     return run
 
 
@@ -132,14 +147,14 @@ def _check(network: Network, least: int, rate: float, decay: float, threshold: f
         )
 
 
-def _draw(rng: np.random.Generator, n: int, k: int, count: int) -> tuple[Codes, Floats]:
+def draw_codes(rng: np.random.Generator, n: int, k: int, count: int) -> tuple[Codes, Floats]:
     """Random inputs, four signs to a code (bit 1 for the sign +1), and the parities of the first k."""
     codes = rng.integers(0, 16, size=(count, -(-n // 4)), dtype=np.uint8)
     bits = (codes[:, np.arange(k) // 4] >> (np.arange(k) % 4).astype(np.uint8)) & 1
     return codes, (1 - 2 * ((k - bits.sum(axis=1, dtype=np.int64)) % 2)).astype(np.float32)
 
 
-def _tiled(network: Network) -> State:
+def tiled(network: Network) -> State:
     """W^T, b, u and c in tiles of neurons, shapes (tiles, n, tile) and (tiles, tile), padded with zeros."""
     r, n = network.hidden.shape
     tiles = -(-r // _TILE)
@@ -151,7 +166,7 @@ def _tiled(network: Network) -> State:
     return columns, b.reshape(tiles, tile), u.reshape(tiles, tile), network.output_bias.astype(np.float32)
 
 
-def _untile(state: State, network: Network) -> None:
+def untile(state: State, network: Network) -> None:
     """Write the parameters back into a network."""
     r, n = network.hidden.shape
     W, b, u, c = state
@@ -160,7 +175,7 @@ def _untile(state: State, network: Network) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _next(state: NDArray[np.uint64]) -> np.uint64:
+def next_word(state: NDArray[np.uint64]) -> np.uint64:
     """The next 64 bits of the generator SplitMix64, of Steele, Lea and Flood (2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
@@ -177,21 +192,21 @@ def _batch(
     m = np.uint64(len(labels))
     for s in range(len(y)):
         if m > np.uint64(0):
-            i = np.int64(((_next(state) >> np.uint64(32)) * m) >> np.uint64(32))
+            i = np.int64(((next_word(state) >> np.uint64(32)) * m) >> np.uint64(32))
             x[s] = codes[i]
             y[s] = labels[i]
             continue
         word = np.uint64(0)
         for g in range(x.shape[1]):
             if g % 16 == 0:
-                word = _next(state)
+                word = next_word(state)
             x[s, g] = word & np.uint64(15)
             word >>= np.uint64(4)
         sign = np.float32(1)
         for i in range(k):
             if (x[s, i // 4] >> (i % 4)) & 1 == 0:
                 sign = -sign
-        if flip > 0 and np.float64(_next(state) >> np.uint64(11)) < flip * 2.0**53:
+        if flip > 0 and np.float64(next_word(state) >> np.uint64(11)) < flip * 2.0**53:
             sign = -sign
         y[s] = sign
 
@@ -246,37 +261,51 @@ def _forward(W: Floats, b: Floats, x: Codes, z: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _activate(W: Floats, b: Floats, u: Floats, c: Floats, x: Codes, z: Floats, f: Floats) -> None:
-    """The activations z, shape (tiles, samples, tile), and the outputs f; 16 sums side by side, in a fixed order."""
-    sums = np.empty((len(f), _LANES), np.float32)
-    sums[:] = 0
+def _evaluate(
+    W: Floats, b: Floats, u: Floats, c: Floats, kind: int, width: int, shape: NDArray[np.float64],
+    x: Codes, z: Floats, g: Floats, f: Floats,
+) -> None:  # fmt: skip
+    """The values z and slopes g of the neurons, shape (tiles, samples, tile), and the outputs f."""
+    lanes = np.zeros((len(f), _LANES), np.float32)
     for t in range(len(W)):
-        values, weights = z[t], u[t]
+        values, slopes, weights = z[t, : len(x)], g[t, : len(x)], u[t]
         _forward(W[t], b[t], x, values)
+        if kind == PRODUCT:
+            for s in range(len(x)):
+                f[s] = multiplied(values, slopes, s, width)
+            return
+        bend(kind, width, shape, values, slopes)
         for s in range(len(x)):
-            for j in range(len(weights)):
-                values[s, j] = max(values[s, j], np.float32(0))
             for block in range(len(weights) // _LANES):
                 for lane in range(_LANES):
-                    sums[s, lane] += weights[block * _LANES + lane] * values[s, block * _LANES + lane]
+                    lanes[s, lane] += weights[block * _LANES + lane] * values[s, block * _LANES + lane]
     for s in range(len(x)):
         f[s] = c[0]
         for lane in range(_LANES):
-            f[s] += sums[s, lane]
+            f[s] += lanes[s, lane]
 
 
 @njit(cache=True, nogil=True)
-def _errors(W: Floats, b: Floats, u: Floats, c: Floats, codes: Codes, labels: Floats) -> int:
-    """The number of samples on which the sign of the output is not the label."""
-    z, f = np.empty((len(W), _BLOCK, W.shape[2]), np.float32), np.empty(_BLOCK, np.float32)
-    wrong = 0
-    for start in range(0, len(labels), _BLOCK):
-        x = codes[start : start + _BLOCK]
-        _activate(W, b, u, c, x, z, f)
-        for s in range(len(x)):
+def count_wrong(
+    W: Floats, b: Floats, u: Floats, c: Floats, kind: int, width: int, shape: NDArray[np.float64],
+    codes: Codes, labels: Floats, until_found: bool,
+) -> tuple[int, bool]:  # fmt: skip
+    """The number of errors (or 1 as soon as a block of samples has one), and whether all outputs are finite."""
+    tiles, _, tile = W.shape
+    z, g = np.zeros((tiles, _BLOCK, tile), np.float32), np.zeros((tiles, _BLOCK, tile), np.float32)
+    f = np.empty(_BLOCK, np.float32)
+    wrong, start, finite = 0, 0, True
+    while start < len(labels):
+        stop = min(len(labels), start + (_FIRST if start == 0 else _BLOCK))
+        _evaluate(W, b, u, c, kind, width, shape, codes[start:stop], z, g, f)
+        for s in range(stop - start):
+            finite = finite and math.isfinite(f[s])
             if not f[s] * labels[start + s] > 0:
                 wrong += 1
-    return wrong
+        start = stop
+        if until_found and wrong > 0:
+            return 1, finite
+    return wrong, finite
 
 
 @njit(cache=True, nogil=True)
@@ -313,9 +342,10 @@ def _update(W: Floats, delta: Floats, signs: Codes, groups: int, keep: np.float3
 
 
 @njit(cache=True, nogil=True)
-def _neurons(
-    z: Floats, b: Floats, u: Floats, active: NDArray[np.int64], d: Floats, count: int, keep: np.float32, delta: Floats
-) -> None:
+def _move(
+    kind: int, z: Floats, g: Floats, b: Floats, u: Floats, active: NDArray[np.int64], d: Floats, count: int,
+    keep: np.float32, readout: bool, delta: Floats,
+) -> None:  # fmt: skip
     """Step the biases and the readout of one tile, and keep the derivatives delta of its active samples."""
     tile = len(b)
     du = np.zeros(tile, np.float32)
@@ -325,38 +355,49 @@ def _neurons(
         s, slope = active[a], d[a]
         for j in range(tile):
             du[j] += slope * z[s, j]
-        for j in range(tile):
-            delta[a, j] = slope * u[j] if z[s, j] > 0 else np.float32(0)
+        if kind == RELU:
+            for j in range(tile):
+                delta[a, j] = slope * u[j] * (np.float32(1) if z[s, j] > 0 else np.float32(0))
+        else:
+            for j in range(tile):
+                delta[a, j] = slope * u[j] * g[s, j]
         for j in range(tile):
             b[j] += delta[a, j]
     delta[count : -(-count // 4) * 4] = 0
-    for j in range(tile):
-        u[j] = keep * u[j] + du[j]
+    if readout:
+        for j in range(tile):
+            u[j] = keep * u[j] + du[j]
 
 
 @njit(cache=True, nogil=True)
-def _descend(
-    W: Floats, b: Floats, u: Floats, c: Floats, codes: Codes, labels: Floats, n: int, k: int,
-    state: NDArray[np.uint64], count: int, batch: int, flip: float, rate: np.float32, keep: np.float32,
+def descend(
+    W: Floats, b: Floats, u: Floats, c: Floats, kind: int, width: int, shape: NDArray[np.float64],
+    codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint64], count: int, batch: int, flip: float,
+    loss: int, rate: float, divisor: float, keep: np.float32, readout: bool,
 ) -> None:  # fmt: skip
-    """Make steps of SGD in place."""
-    groups, tile = -(-batch // 4), W.shape[2]
-    x, y = np.empty((batch, W.shape[1] // 4), np.uint8), np.empty(batch, np.float32)
-    z, f = np.empty((len(W), batch, tile), np.float32), np.empty(batch, np.float32)
+    """Make steps of SGD in place; a sample moves the parameters by rate / divisor times minus its gradient."""
+    groups, (tiles, padded, tile) = -(-batch // 4), W.shape
+    x, y = np.empty((batch, padded // 4), np.uint8), np.empty(batch, np.float32)
+    z, g = np.zeros((tiles, batch, tile), np.float32), np.zeros((tiles, batch, tile), np.float32)
+    f = np.empty(batch, np.float32)
     delta, signs = np.zeros((4 * groups, tile), np.float32), np.empty((groups, n), np.uint8)
     active, d = np.empty(batch, np.int64), np.empty(batch, np.float32)
     for _ in range(count):
         _batch(codes, labels, n, k, state, flip, x, y)
-        _activate(W, b, u, c, x, z, f)
+        _evaluate(W, b, u, c, kind, width, shape, x, z, g, f)
         found, dc = 0, np.float32(0)
         for s in range(batch):
-            if y[s] * f[s] < 1:
+            size = pull(loss, f[s], y[s])
+            if size != 0:
                 active[found] = s
-                d[found] = rate * y[s] / np.float32(batch)
+                d[found] = rate * size / divisor
                 dc += d[found]
                 found += 1
+        if found == 0 and keep == 1:
+            continue
         _signs(x, active, found, n, signs)
-        for t in range(len(W)):
-            _neurons(z[t], b[t], u[t], active, d, found, keep, delta)
+        for t in range(tiles):
+            _move(kind, z[t], g[t], b[t], u[t], active, d, found, keep, readout, delta)
             _update(W[t], delta, signs, -(-found // 4), keep)
-        c[0] = keep * c[0] + dc
+        if readout:
+            c[0] = keep * c[0] + dc

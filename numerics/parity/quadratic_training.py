@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from lemmata.numerics.parity.compiled_training import next_word
+
 __all__ = ["QuadraticLayers", "QuadraticRun", "initial_quadratic", "quadratic_accuracy", "train_quadratic"]
 
 Floats = NDArray[np.float64]
@@ -158,16 +160,6 @@ def quadratic_accuracy(network: QuadraticLayers, k: int, words: NDArray[np.uint6
 
 
 @njit(cache=True, nogil=True)
-def _next(state: NDArray[np.uint64]) -> np.uint64:
-    """The next 64 bits of the generator SplitMix64, of Steele, Lea and Flood (2014)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True)
 def _forward(
     W: Floats, b: Floats, u: Floats, c: Floats, sizes: NDArray[np.int64], word: np.uint64, k: int, a: Floats, z: Floats
 ) -> tuple[float, float]:
@@ -221,7 +213,7 @@ def _descend(
     for _ in range(steps):
         dW[:], db[:], du[:], dc = 0.0, 0.0, 0.0, 0.0
         for _ in range(batch):
-            y, f = _forward(W, b, u, c, sizes, _next(state), k, a, z)
+            y, f = _forward(W, b, u, c, sizes, next_word(state), k, a, z)
             if not y * f < 1:
                 continue
             dc -= y

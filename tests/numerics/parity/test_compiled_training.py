@@ -104,12 +104,13 @@ def test_steps_are_those_of_the_plain_form(
 
 def test_a_fault_in_a_step_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the decay of the biases, which a plain reading of the defaults might forget, the two forms differ."""
-    real = compiled_training._descend
+    real = compiled_training.descend
 
     def without_decay(*arguments: object) -> None:
-        real(*arguments[:-1], np.float32(1))
+        *others, _, readout = arguments
+        real(*others, np.float32(1), readout)
 
-    monkeypatch.setattr(compiled_training, "_descend", without_decay)
+    monkeypatch.setattr(compiled_training, "descend", without_decay)
     with pytest.raises(AssertionError):
         test_steps_are_those_of_the_plain_form(10, 3, 5, 8, None, "uniform", 0.0)
 
