@@ -37,6 +37,7 @@ __all__ = [
     "count_wrong",
     "descend",
     "draw_codes",
+    "fill_batch",
     "next_word",
     "tiled",
     "train_compiled",
@@ -185,7 +186,7 @@ def next_word(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _batch(
+def fill_batch(
     codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint64], flip: float, x: Codes, y: Floats
 ) -> None:
     """Fill x and y with samples of a fixed sample, or with fresh ones, some labels flipped, if that is empty."""
@@ -383,7 +384,7 @@ def descend(
     delta, signs = np.zeros((4 * groups, tile), np.float32), np.empty((groups, n), np.uint8)
     active, d = np.empty(batch, np.int64), np.empty(batch, np.float32)
     for _ in range(count):
-        _batch(codes, labels, n, k, state, flip, x, y)
+        fill_batch(codes, labels, n, k, state, flip, x, y)
         _evaluate(W, b, u, c, kind, width, shape, x, z, g, f)
         found, dc = 0, np.float32(0)
         for s in range(batch):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from lemmata.numerics.parity.architecture_training import Loss, train_architecture
+from lemmata.numerics.parity.architecture_training import train_architecture
+from lemmata.numerics.parity.compiled_activations import Loss
 from lemmata.numerics.parity.compiled_training import train_compiled
 from lemmata.numerics.parity.training import initial_network, train_parity
 from lemmata.theorems.experiments import (

@@ -8,12 +8,8 @@ import pytest
 import torch
 
 from lemmata.constructions.parity.activations import OscillatingPolynomial, Power, Ramp, Sinusoid, TriangleWave, Zigzag
-from lemmata.numerics.parity.architecture_training import (
-    ARCHITECTURES,
-    _fresh,
-    initial_architecture,
-    train_architecture,
-)
+from lemmata.numerics.parity.architecture_training import ARCHITECTURES, initial_architecture, train_architecture
+from lemmata.numerics.parity.compiled_training import fill_batch
 
 NAMES = sorted(ARCHITECTURES)
 
@@ -39,7 +35,7 @@ def losses(loss: str, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def inputs(seed: np.ndarray, n: int, k: int, batch: int) -> np.ndarray:
     codes, y = np.empty((batch, -(-n // 4)), np.uint8), np.empty(batch, np.float32)
-    _fresh(k, seed, codes, y)
+    fill_batch(codes[:0], y[:0], n, k, seed, 0.0, codes, y)
     bits = np.unpackbits(codes[:, :, None], axis=2, bitorder="little")[:, :, :4].reshape(batch, -1)
     return 2.0 * bits[:, :n] - 1
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_steps_are_those_of_the_plain_form(
 
 def test_a_fault_in_a_step_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the decay of the biases, which a plain reading of the defaults might forget, the two forms differ."""
-    real = compiled_training.descend
+    real: Any = compiled_training.descend
 
     def without_decay(*arguments: object) -> None:
         *others, _, readout = arguments
