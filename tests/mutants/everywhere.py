@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="lemmata-mutants-") as folder:
         tree = Path(folder) / "tree"
         copy_of_the_tree(tree)
-        mutants = drawn(asked.seed, asked.size, tree)
+        mutants = drawn(asked.seed, asked.size, ROOT)
         with Worker(tree) as worker:
             judge = Judge(worker)
             for most in (FEW, MANY):

@@ -57,6 +57,9 @@ def test_the_report_of_heads_is_the_bound_of_lemma_a5() -> None:
         capacity.constant, report.largest, 10**6, "1/100", form="sharp", lipschitz=2, loss_bound=5
     )
     assert middle(report.risk) == pytest.approx(middle(expected))
+    ones = dict.fromkeys(("readout", "lipschitz", "loss_lipschitz", "loss_bound"), 1)
+    plain = head_report(norms, **AT, delta="1/100")
+    assert plain.as_dict() == head_report(norms, **AT, delta="1/100", **ones).as_dict()
     found = report.as_dict()
     assert found["dominant"] == max(found["shares"], key=lambda name: found["shares"][name])
     assert sum(found["shares"].values()) == pytest.approx(1)

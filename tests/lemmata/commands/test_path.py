@@ -14,6 +14,8 @@ def test_path():
     assert "0.98048531 2 of 2" in output
     assert "0.05 1.791759469" in output  # log 6: the zero network
     assert "0 - 0 of 2" in output
+    assert "||theta||^3, networks of any width" in output
+    assert run("path", "Z3", "--factors", "3", "--lambda", "1/20")[1].count("||theta||^4") == 2
     code, output, error = run("path", "S3", "--lambda", "many")
     assert (code, output) == (2, "")
     assert "'many'" in error

@@ -11,6 +11,7 @@ import pytest
 from flint import arb, fmpq, fmpz
 
 from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import (
     batched_product,
     common_system,
@@ -19,6 +20,7 @@ from lemmata.numerics.exact.systems import (
     listing,
     matrix_product,
     number_system,
+    power,
     product,
     require_finite,
 )
@@ -127,6 +129,17 @@ def test_products_are_sums_over_indices(system: Any) -> None:
     assert (matrix_product(left[0], right[0]) == expected[0]).all()
     assert (product(left, right[0])[0] == expected[0]).all()
     assert (matrix_product(np.array([[1, 1]]) * ROOT, objects([ROOT], [ROOT])) == 4).all()
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4])
+def test_powers_of_balls_hold_the_powers(exponent: int) -> None:
+    """Also of those around 0, by multiplication; and no more than the ends allow, within the rounding of a ball."""
+    found = power(np.array([arb("0.5", "0.5"), arb(-3), arb(0, 2)], dtype=object), exponent)
+    for ball, ends in zip(found, ((0, 1), (-3, -3), (-2, 2)), strict=True):
+        assert all(ball.contains(arb(end) ** exponent) for end in ends)
+        assert ball.abs_upper() <= arb(max(map(abs, ends))) ** exponent * (1 + arb(2) ** -20)
+    exact = as_exact([fmpq(2, 3), 5])
+    assert power(exact, exponent).tolist() == [fmpq(2, 3) ** exponent, fmpq(5) ** exponent]
 
 
 def test_floats_have_no_product_with_exact_numbers() -> None:
