@@ -66,7 +66,7 @@ def drawn(seed: str, size: int, root: Path) -> list[Mutant]:
     return list(found.values())
 
 
-def tests_for(file: str, tree: Path, most: int) -> list[str]:
+def files_met(file: str, tree: Path, most: int) -> list[str]:
     """Files of tests: what mirrors a module, deciding checks and others that import it, its folder, the nearest."""
     exact, folder = _mirrors(file)
     near = _distances(file, tree)
@@ -88,7 +88,7 @@ class Judge:
 
     def fate(self, mutant: Mutant, most: int) -> dict[str, Any]:
         """The fate of a fault: killed, timeout or survived, by which test, among how many files."""
-        files, started = tests_for(mutant.file, self.worker.tree, most), time.monotonic()
+        files, started = files_met(mutant.file, self.worker.tree, most), time.monotonic()
         while True:
             left = LIMITS[most] - (time.monotonic() - started)
             with planted(self.worker.tree, mutant):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.mutants import everywhere
-from tests.mutants.everywhere import FEW, FINGERPRINTS, Judge, drawn, files_to_change, tests_for
+from tests.mutants.everywhere import FEW, FINGERPRINTS, Judge, drawn, files_met, files_to_change
 from tests.mutants.sample import Mutant
 from tests.mutants.workers import ROOT
 
@@ -30,14 +30,14 @@ def test_every_room_can_be_drawn_and_no_test() -> None:
 
 
 def test_the_mirror_of_a_module_comes_first_and_deciding_checks_next() -> None:
-    found = tests_for("constructions/sparse/compiler.py", ROOT, FEW)
+    found = files_met("constructions/sparse/compiler.py", ROOT, FEW)
     assert len(found) == FEW
     assert found[0] == "tests/constructions/sparse/test_compiler.py"
     assert all(one.startswith("theorems/variable_creation/") for one in found[1:])
-    assert everywhere.RESULTS in tests_for("theorems/qstr/experiments/samples.py", ROOT, FEW)
+    assert everywhere.RESULTS in files_met("theorems/qstr/experiments/samples.py", ROOT, FEW)
 
 
-class Tests:
+class Stub:
     """A worker whose tests fail as it is told; ``always`` are those that fail without a fault as well."""
 
     def __init__(self, tree: Path, failing: list[str], always: set[str]) -> None:
@@ -65,10 +65,10 @@ def test_a_test_that_fails_anyway_sees_nothing(
     failing: list[str], always: set[str], status: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    monkeypatch.setattr(everywhere, "tests_for", lambda *_: ["test_a.py"])
+    monkeypatch.setattr(everywhere, "files_met", lambda *_: ["test_a.py"])
     monkeypatch.setattr("tests.mutants.trial.compiled", lambda *_: [])
     mutant: Any = SimpleNamespace(file="a.py", code="x = 2\n")
-    judge = Judge(Tests(tmp_path, failing, always))  # type: ignore[arg-type]
+    judge = Judge(Stub(tmp_path, failing, always))  # type: ignore[arg-type]
     fate = judge.fate(mutant, FEW)
     assert (fate["status"], fate["by"]) == (status, by)
     assert (tmp_path / "a.py").read_text() == "x = 1\n"
