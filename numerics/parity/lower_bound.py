@@ -39,7 +39,17 @@ from lemmata.numerics.fourier.gaps import support_indices
 from lemmata.numerics.fourier.walsh import walsh_hadamard
 from lemmata.numerics.runs.memory import require_memory
 
-__all__ = ["HiddenRun", "NoisyDescent", "ParityView", "parity_view", "relu_tables", "run_hidden", "view_bound"]
+__all__ = [
+    "HiddenRun",
+    "NoisyDescent",
+    "ParityView",
+    "class_bound",
+    "class_deviations",
+    "parity_view",
+    "relu_tables",
+    "run_hidden",
+    "view_bound",
+]
 
 Array = NDArray[Any]
 Model = Callable[[Array], tuple[Array, Array]]
@@ -255,6 +265,52 @@ def view_bound(n: int, k: int, parameters: int, steps: int, tau: object) -> fmpq
             f"r = {parameters}, T = {steps}, tau = {tau}."
         )
     return 1 - 4 * parameters * steps / (noise * noise * comb(n, k))
+
+
+def class_deviations(descent: NoisyDescent, start: ArrayLike, steps: int, targets: ArrayLike) -> Array:
+    """max |E[f dh/dtheta_i]| over steps and coordinates of target-free descent, for each f of a class, shape (D,).
+
+    Args:
+        descent: the model and its training.
+        start: theta_0, shape (r,).
+        steps: T.
+        targets: tables of the functions f, shape (D, 2^n), numbers like those of ``start``.
+
+    Raises:
+        ValueError: unless steps >= 1, for tables of other shapes, or as `parity_view`.
+    """
+    if steps < 1:
+        raise ValueError(f"The lower bound needs at least one step, not {steps}.")
+    theta, found = _parameters(start), []
+    f = np.asarray(targets)
+    for step in range(steps):
+        h, slopes = _tables(descent, theta, step)
+        if f.ndim != 2 or f.shape[1] != len(h):
+            raise ValueError(f"The functions are tables of shape (D, {len(h)}), not {f.shape}.")
+        found.append(np.maximum.reduce(np.abs(_over(f @ slopes, len(h))), axis=1))
+        theta = _step(descent, theta, _rounded(_mean(_loss(descent, h)[:, None] * slopes)))
+    return np.maximum.reduce(np.stack(found), axis=0)
+
+
+def class_bound(functions: int, parameters: int, steps: int, tau: object) -> fmpq:
+    """The share 1 - 8 r T/(tau^2 D) of D functions with correlations of at most 1/D that surely stay hidden.
+
+    Args:
+        functions: D.
+        parameters: r.
+        steps: T.
+        tau: the largest noise, an exact rational number.
+
+    Raises:
+        ValueError: unless the counts are at least 1, and tau > 0 is exact.
+    """
+    noise = as_exact([tau])[0]
+    if min(functions, parameters, steps) < 1 or not noise > 0:
+        raise ValueError(
+            f"The bound needs at least one function, parameter and step, and tau > 0, not D = {functions}, "
+            f"r = {parameters}, T = {steps}, tau = {tau}."
+        )
+    return 1 - 8 * parameters * steps / (noise * noise * functions)
 
 
 def _parameters(start: ArrayLike) -> Array:

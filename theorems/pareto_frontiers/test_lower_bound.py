@@ -25,9 +25,12 @@ from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.groups.codes import near_orthogonal_codes
 from lemmata.numerics.parity.lower_bound import (
     NoisyDescent,
     ParityView,
+    class_bound,
+    class_deviations,
     parity_view,
     relu_tables,
     run_hidden,
@@ -585,3 +588,49 @@ def test_a_logarithmic_number_of_samples_finds_the_parity(n: int, k: int) -> Non
             failures += 1
     assert failures <= 13
     assert m <= 8 * (k * np.log(n) + np.log(20)) + 1
+
+
+# ---- other classes
+
+
+@check(
+    "pareto-frontiers:remark-sq-dimension",
+    grade="exact",
+    target="printed",
+    cases="16 functions on 256 inputs with correlations of 0 and 1/16; r = 1, 2, T = 2, rational tables, 4 seeds",
+)
+@proof_steps("lower-bound.md: 13")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_class_of_nearly_orthogonal_functions_stays_hidden(seed: int) -> None:
+    """The Gram matrix, the sums of squares and the counts against sums over all inputs."""
+    D, n = 16, 8
+    targets = as_exact(near_orthogonal_codes(256, 16, 2)[np.random.default_rng(seed).choice(256, D, replace=False)])
+    gram = targets @ targets.T / 2**n
+    off = [gram[i, j] for i in range(D) for j in range(i)]
+    assert all(0 <= abs(x) <= fmpq(1, D) for x in off)
+    assert any(off)
+    rng = np.random.default_rng([65, seed])
+    r, T, rate = 1 + seed % 2, 2, fmpq(1, 8)
+    tables = {}
+    for step in range(T):
+        mixed = [targets[rng.integers(D, size=3)].sum(axis=0) / 3, targets[rng.integers(D)]]
+        tables[step] = (as_exact(rng.integers(-2, 3, 2**n)) / 2, np.stack([mixed[i] for i in range(r)], axis=1))
+    order = iter(tables.values())
+    found = class_deviations(NoisyDescent(lambda theta: next(order), rate), as_exact([0] * r), T, targets)
+    squares = fmpq(0)
+    by_hand = [fmpq(0)] * D
+    for _, slopes in tables.values():
+        for column in slopes.T:
+            correlations = [sum((a * b for a, b in zip(f, column, strict=True)), fmpq(0)) / 2**n for f in targets]
+            total = sum((c * c for c in correlations), fmpq(0))
+            assert 0 < total <= 2 * sum((x * x for x in column), fmpq(0)) / 2**n <= 2
+            squares += total
+            by_hand = [max(now, abs(c)) for now, c in zip(by_hand, correlations, strict=True)]
+    assert found.tolist() == by_hand
+    decided = 0
+    for tau in (2 * x for x in sorted(set(by_hand)) if x):
+        exposed = sum(2 * x >= tau for x in by_hand)  # of a slightly smaller tau
+        assert exposed * tau * tau <= 4 * squares <= 8 * r * T
+        assert fmpq(D - exposed, D) >= class_bound(D, r, T, tau)
+        decided += class_bound(D, r, T, tau) > 0
+    assert decided
