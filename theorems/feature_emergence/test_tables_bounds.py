@@ -16,13 +16,13 @@ import sympy as sp
 
 from lemmata.certificates.operations.columns import best_network
 from lemmata.certificates.operations.forms import NEURON_FACTOR, Kind, form_matrices, form_values, residual
-from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import relaxed_margin
 from lemmata.certificates.operations.rounding import RoundedBound, rounded_bound
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.exact_weights import in_units
 
 T1 = "feature-emergence:ext-T1"
 
@@ -171,19 +171,11 @@ def test_networks_stay_below_the_bounds(name: str) -> None:
     table, _ = PROGRAMS[name]
     square, rng = rounded(name).proof.square, np.random.default_rng(5)
     found = best_network(table, seed=1).network.floats()
-    best = _integers(found.u, found.v, found.w, found.masses)
+    best = in_units(found.u, found.v, found.w, found.masses)
     reached = best.lower_margin(table)
     assert 0 < reached**2 <= square
     assert float(reached) ** 2 > (1 - 2e-5) * float(square)
     for _ in range(10):
         u, v, w = (part + 0.05 * rng.standard_normal(part.shape) for part in (found.u, found.v, found.w))
-        margin = _integers(u, v, w, found.masses).lower_margin(table)
+        margin = in_units(u, v, w, found.masses).lower_margin(table)
         assert margin <= 0 or margin**2 <= square
-
-
-def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> OperationNetwork:
-    """The exact network of these weights in units of 2^-24."""
-    first, second, last = (
-        np.array([[round(float(x) * 2**24) for x in row] for row in part], object) for part in (u, v, w)
-    )
-    return OperationNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))

@@ -21,6 +21,7 @@ from lemmata.certificates.operations.rounding import rounded_bound
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.exact_weights import in_units
 from lemmata.theorems.plugin import Effort
 
 T2 = "feature-emergence:ext-T2"
@@ -165,8 +166,4 @@ def _payoffs(network: OperationNetwork, table: Operation) -> np.ndarray:
 
 def _integers(network: OperationNetwork) -> OperationNetwork:
     """The exact network of these weights in units of 2^-30."""
-    u, v, w = (
-        np.array([[round(float(x) * 2**30) for x in row] for row in part], object)
-        for part in (network.u, network.v, network.w)
-    )
-    return OperationNetwork(u, v, w, np.array([Fraction(float(p)) for p in network.masses], object))
+    return in_units(network.u, network.v, network.w, network.masses, 30)

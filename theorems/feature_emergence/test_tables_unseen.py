@@ -22,6 +22,7 @@ from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.exact_weights import in_units
 from lemmata.theorems.plugin import Effort
 
 T5 = "feature-emergence:ext-T5"
@@ -50,14 +51,6 @@ def asked(name: str) -> tuple[Operation, tuple[int, int], int, UnseenPart, np.nd
     return given, cell, label, part, signs if wrong is not None else -signs, floor, relaxation.bound
 
 
-def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> OperationNetwork:
-    """The exact network of these weights in units of 2^-24."""
-    first, second, last = (
-        np.array([[round(float(x) * 2**24) for x in row] for row in part], object) for part in (u, v, w)
-    )
-    return OperationNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))
-
-
 def _difference(network: OperationNetwork, cell: tuple[int, int], signs: np.ndarray) -> float:
     """E G of an exact network: a sum over its neurons, in floats, good to 1e-13."""
     unit = network.floats()
@@ -79,7 +72,7 @@ def test_networks_obey_the_inequality(name: str) -> None:
     found, rng, least = best_network(given, seed=2).network.floats(), np.random.default_rng(9), np.inf
     for scale in [0.0] + [0.02] * 5 + [0.2] * 5 + [2.0] * 5:
         u, v, w = (one + scale * rng.standard_normal(one.shape) for one in (found.u, found.v, found.w))
-        network = _integers(u, v, w, found.masses)
+        network = in_units(u, v, w, found.masses)
         margin = network.lower_margin(given)
         right = float(margin * total) - part.proof.bound
         left = _difference(network, cell, signs)

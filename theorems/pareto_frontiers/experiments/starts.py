@@ -16,7 +16,7 @@ from lemmata.numerics.runs.comparison import below
 from lemmata.numerics.runs.confidence import proportion_interval
 from lemmata.numerics.runs.trends import trend_test
 from lemmata.theorems.experiments import Criterion, Experiment, Findings
-from lemmata.theorems.pareto_frontiers.experiments.sweep import Cell, cells, times
+from lemmata.theorems.pareto_frontiers.experiments.sweep import Cell, cell_settings, cells, times
 
 __all__ = ["SPARSE_STARTS"]
 
@@ -55,25 +55,18 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
     )  # fmt: skip
 
 
-def _start(n: int, sample: int, width: int, init: str, seeds: Sequence[int], steps: int) -> dict[str, Any]:
-    return {
-        "n": n, "k": 3, "width": width, "init": init, "sample": sample, "batch": 32, "rate": 0.1, "decay": 0.01,
-        "steps": steps, "check_every": 100, "held_out": 2000, "seeds": list(seeds),
-    }  # fmt: skip
-
-
 SPARSE_STARTS = Experiment(
     name="sparse-starts",
     statements=(_ZOOM,),
     title="2-sparse against uniform starts at the frontier: k = 3, (n, m) = (20, 200) and (50, 1000), widths 100, 300",
     scales={
         "quick": {
-            f"n20-r{width}-{init}": _start(20, 200, width, init, range(200, 208), 12_000)
+            f"n20-r{width}-{init}": cell_settings(20, 200, width, init, range(200, 208), 12_000)
             for width in (100,)
             for init in ("uniform", "sparse")
         },
         "full": {
-            f"n{n}-r{width}-{init}": _start(n, sample, width, init, range(200, 240), steps)
+            f"n{n}-r{width}-{init}": cell_settings(n, sample, width, init, range(200, 240), steps)
             for n, sample, steps in ((20, 200, 30_000), (50, 1000, 50_000))
             for width in (100, 300)
             for init in ("uniform", "sparse")

@@ -60,7 +60,10 @@ def curves(settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cell(n: int, sample: int | None, width: int, init: str, seeds: Sequence[int], steps: int) -> dict[str, Any]:
+def cell_settings(
+    n: int, sample: int | None, width: int, init: str, seeds: Sequence[int], steps: int
+) -> dict[str, Any]:
+    """The settings of a cell, with those of the document where they are not given."""
     return {
         "n": n, "k": 3, "width": width, "init": init, "sample": sample, "batch": 32, "rate": 0.1, "decay": 0.01,
         "steps": steps, "check_every": 100, "held_out": 2000, "seeds": list(seeds),
@@ -71,7 +74,7 @@ def _grid(
     samples: Mapping[int, Sequence[int | None]], widths: Sequence[int], seeds: Sequence[int], steps: Mapping[int, int]
 ) -> dict[str, dict[str, Any]]:
     return {
-        f"n{n}-m{'online' if m is None else m}-r{width}-{init}": _cell(n, m, width, init, seeds, steps[n])
+        f"n{n}-m{'online' if m is None else m}-r{width}-{init}": cell_settings(n, m, width, init, seeds, steps[n])
         for n in samples
         for m in samples[n]
         for width in widths
@@ -268,7 +271,7 @@ SWEEP = Experiment(
 
 
 def _course(sample: int, width: int, seeds: Sequence[int], steps: int) -> dict[str, Any]:
-    cell = _cell(20, sample, width, "uniform", seeds, steps)
+    cell = cell_settings(20, sample, width, "uniform", seeds, steps)
     return {**cell, "check_every": steps // 30, "until_success": False}
 
 
