@@ -12,6 +12,9 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.records import Record
 
@@ -78,7 +81,11 @@ def test_nonnegative_outputs_miss_the_score_of_a_gaussian(record: Record, law: i
     squared = sp.integrate(t**2 * density, (t, 0, sp.oo))
     least, variance = arb(fmpq(int(squared.p), int(squared.q))).sqrt(), sp.integrate(t**2 * density, (t, -sp.oo, sp.oo))
     record.hypothesis("the law of x_t is N(0, 1): its variance", int(variance), "=", 1)
-    record.hypothesis("the output of a network of definition 1 with r = ReLU, at least", max(0, -1), ">=", 0)
+    layers = tuple(Affine(as_exact(matrix)) for matrix in ([[1, -1]], [[1], [-2]]))
+    outputs = FeedForward(layers, activations=("relu", "relu"))(as_exact([[i] for i in range(-3, 4)]))
+    record.hypothesis(
+        "outputs of definition 1 with r = ReLU, as of V_1 = (1, -1), V_2 = (1, -2)", min(outputs[:, 0]), ">=", 0
+    )
     record.violated("an L2 error of at most eps = 1/2 by a network of problem 2 with ReLU", least, "<=", fmpq(1, 2))
     record.number("0.707", least)
     assert squared == sp.Rational(1, 2)

@@ -400,9 +400,10 @@ def test_a_fair_coin_always_deviates(record: Record, losses: tuple[int, int] = (
     assert coin_failure(fmpq(882, 1000), 1) == 0
     assert covering_steps([[0, 0]]) == [(0, 1)]
     of = "variable-creation:theorem-A.4"
-    record.hypothesis("delta > 0", fmpq(99, 100), ">", 0, of=of)
+    chance = fmpq(99, 100)
+    record.hypothesis("delta > 0", chance, ">", 0, of=of)
     record.hypothesis("the loss of the coin is bounded by b = 1", max(losses), "<=", 1, of=of)
-    record.violated("the bound fails with probability at most delta", coin_failure(fmpq(99, 100), 1), "<=", 0.99, of=of)
+    record.violated("the bound fails with probability at most delta", coin_failure(chance, 1), "<=", chance, of=of)
 
 
 def coin_failure(delta: fmpq, m: int) -> fmpq:

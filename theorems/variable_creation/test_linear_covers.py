@@ -397,11 +397,11 @@ def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Reco
         for constant in (1, 10**9):
             assert printed_linear_map_capacity(ratio, 1, 1, 1, 1, constant=constant) == 0 < arb(needed).log()
         assert arb(needed).log() <= linear_map_capacity(ratio, 1, 1, 1, 1)
-    B_W = fmpq(10)  # one row, one point, eps = 1: the values w x fill [-10, 10]
-    record.hypothesis("eps > 0", fmpq(1), ">", 0)
+    B_W, eps = fmpq(10), fmpq(1)  # one row and one point: the values w x fill [-10, 10]
+    record.hypothesis("eps > 0", eps, ">", 0)
     record.hypothesis("||x^(1)|| <= B_X = 1", abs(point), "<=", 1)
-    largest = printed_linear_map_capacity(B_W, 1, 1, 1, 1, constant=10**9)
-    record.violated("log N <= 10^9 (B_X B_W/eps)^2 log(d_1 N), with N >= 10", arb(B_W * point).log(), "<=", largest)
+    largest, least = printed_linear_map_capacity(B_W, 1, eps, 1, 1, constant=10**9), arb(B_W * point / eps).log()
+    record.violated("log N <= 10^9 (B_X B_W/eps)^2 log(d_1 N), with N >= 10", least, "<=", largest)
     printed = printed_linear_map_capacity(2, 3, 1, 5, 7, constant=2)
     assert abs(printed - 72 * arb(35).log()) < arb("1e-10")
 
