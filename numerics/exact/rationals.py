@@ -18,9 +18,11 @@ def as_fmpq(value: object) -> fmpq | None:
         return value
     if isinstance(value, fmpz):
         return fmpq(value)
-    if isinstance(value, int):  # before the abstract class, whose test takes ten times as long
+    if isinstance(value, int):  # these two before the abstract class, whose test takes ten times as long
         return fmpq(int(value))
-    if isinstance(value, numbers.Rational):  # NumPy integers, Fraction
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    if isinstance(value, numbers.Rational):  # NumPy integers
         return fmpq(int(value.numerator), int(value.denominator))
     return None
 

@@ -56,8 +56,8 @@ def leaves(data: Any, place: str = "") -> Iterator[tuple[Any, Any, str]]:
 def repeated(path: Path) -> set[str]:
     """The experiments whose slices the tests of a module repeat.
 
-    A test repeats slices if it uses `slice_again`: of the experiments in its decorators, which parametrise it, and of
-    that in its body, if it names one alone. Where it names several nothing says which of them it repeats.
+    A test repeats slices if it uses `slice_again`: of the experiment in its body, if it names one alone. Where it names
+    several nothing says which of them it repeats.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found: set[str] = set()
@@ -77,8 +77,8 @@ def repeated(path: Path) -> set[str]:
         if not (isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
             continue
         if SLICE_AGAIN in uses(path, node.name, PACKAGES).definitions:
-            outside, inside = named(node.decorator_list), named(node.body)
-            found |= outside if outside else inside if len(inside) == 1 else set()
+            inside = named(node.body)
+            found |= inside if len(inside) == 1 else set()
     return found
 
 
@@ -143,9 +143,10 @@ def test_slices_of_every_result_come_out_again(name: str, effort: Effort) -> Non
 
 
 def test_the_slices_that_checks_of_the_chapters_repeat_are_found() -> None:
-    """One is repeated through a helper; one is named by a check that repeats none; two by a check that names both."""
-    assert {"conjunction-sample-sizes", "conjunction-curves", "trained-query-key"} <= REPEATED <= set(NAMES)
-    assert not REPEATED & {"attention-parities", "token-regression-samples", "token-regression-long-prompts"}
+    """One is repeated through a helper; two are named by checks that repeat none; two by a check that names both."""
+    assert {"conjunction-sample-sizes", "trained-query-key"} <= REPEATED <= set(NAMES)
+    none = {"attention-parities", "conjunction-curves"}
+    assert not REPEATED & (none | {"token-regression-samples", "token-regression-long-prompts"})
 
 
 def seeds(experiment: Experiment) -> list[int]:
