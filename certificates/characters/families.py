@@ -34,7 +34,8 @@ def cyclic_characters(n: int) -> CharacterTable:
     """The table of Z_n, n >= 2: chi_j(a) = exp(2 pi i j a / n), classes in the order 0, 1, .., n-1."""
     if n < 2:
         raise ValueError(f"The cyclic group needs order n >= 2, but n = {n}.")
-    values = np.array([[root_of_unity(j * a % n, n) for a in range(n)] for j in range(n)], dtype=object)
+    roots = [root_of_unity(a, n) for a in range(n)]
+    values = np.array([[roots[j * a % n] for a in range(n)] for j in range(n)], dtype=object)
     return CharacterTable(
         f"Z{n}",
         values,

@@ -226,13 +226,16 @@ def _refuse_wrong_squares(table: CharacterTable) -> None:
 def product_characters(first: CharacterTable, second: CharacterTable) -> CharacterTable:
     """The table of the direct product; its irreducible characters are the products."""
     k = len(second.class_sizes)
+    left, right = IntegralProducts(first.values), IntegralProducts(second.values)
+    products = np.array([[x * y for y in right.distinct] for x in left.distinct], dtype=object)
+    values = products[left.ids[:, None, :, None], right.ids[None, :, None, :]]
 
     def paired(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
         return tuple(a * k + b for a in left for b in right)
 
     return CharacterTable(
         f"{first.name}x{second.name}",
-        np.kron(first.values, second.values),
+        values.reshape(len(left.ids) * k, -1),
         tuple(a * b for a in first.class_sizes for b in second.class_sizes),
         paired(first.squares, second.squares),
         paired(first.inverses, second.inverses),
