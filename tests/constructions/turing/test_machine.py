@@ -81,6 +81,7 @@ def test_machines_with_impossible_tables_are_refused():
     ("text", "message"),
     [
         ("", "has 1 rows, the first of 0 characters"),
+        ("0RA", "has 1 rows, the first of 3 characters"),
         ("1RB1LB_1LA1R", r"Row 2 \(state B, from character 8\) of .* has 5 characters"),
         ("1RB1LB_1LA1RQ", r"Character 13 of .* is 'Q', in the transition '1RQ' of state B and symbol 1: the new state"),
         ("1RB2LB_1LA1RZ", "Character 4 of .* is '2'.*: the symbol written must be one of 0, 1"),
