@@ -202,13 +202,15 @@ class LedgerRun:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
-        """Spare the garbage collector what stays to the end: a look at all modules and tests takes half a second."""
+        """Spare the garbage collector what stays to the end, since a look at all modules and tests takes half a second,
+        and have it look seldom."""
         running = gc.isenabled()
         gc.disable()
         try:
             return (yield)
         finally:
             gc.freeze()
+            gc.set_threshold(20_000)
             if running:
                 gc.enable()
 
