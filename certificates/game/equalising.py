@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from lemmata.certificates.game.margin_game import MarginGame
-from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational
 
 __all__ = [
     "column_sizes",
@@ -51,7 +51,7 @@ def condition_sums(game: MarginGame) -> np.ndarray:
     Theorem 7.9 (two factors) asks these to be negative. The sum leaves the trivial representation out.
     """
     characters = game.degrees[:, None] - game.defects
-    return (multiplicities(game) * game.weights) @ characters
+    return exact_matmul((multiplicities(game) * game.weights)[None, :], characters)[0]
 
 
 def equalising_class_weights(game: MarginGame) -> np.ndarray:
