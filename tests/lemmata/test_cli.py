@@ -34,6 +34,7 @@ def test_every_command_is_there(name):
     assert (code, error) == (0, "")
     assert f"{name} [OPTIONS]" in output
     assert COMMANDS[name].partition(";")[0].rstrip(".") in output.replace("│ ", "")
+    assert "completion" not in output  # that of the shell is installed for lemmata itself, or not at all
 
 
 def test_the_version():

@@ -91,3 +91,23 @@ def test_a_changed_result_a_criterion_and_a_setting_are_seen(name: str) -> None:
     settings[next(iter(settings))] = "other"
     with pytest.raises(ValueError, match="do not have the settings"):
         assert_follows(summary)
+
+
+def test_runs_that_all_learn_from_single_samples_would_miss_the_criterion_that_they_do_not() -> None:
+    """(*i) and (*ii) at B = 1: one cell below 20 % is enough, and none at half is not."""
+    summary = copy.deepcopy(committed_results(find_experiment("parity-architectures")[1]))
+    text = "(*i) and (*ii): not at B = 1, in one of the cells at least"
+    single = [key for key in summary["items"] if key.startswith("single-least")]
+    assert len(single) > 1
+
+    def met() -> bool:
+        return next(one["met"] for one in recomputed(summary)["criteria"] if one["text"] == text)
+
+    assert met()
+    for key in single:
+        for tried in summary["items"][key]["result"]["tried"]:
+            tried["times"] = [100 if place % 2 else None for place in range(len(tried["times"]))]
+    assert not met()
+    for tried in summary["items"][single[0]]["result"]["tried"]:
+        tried["times"] = [None] * len(tried["times"])
+    assert met()
