@@ -390,3 +390,61 @@ def test_more_symbols(alphabet, inputs):
         x = strings(6, alphabet)[::11]
         outputs = certified(6, range(s), inputs, alphabet=alphabet).network.to_float()(x)
         assert np.abs(outputs - x[:, :s] @ (alphabet ** np.arange(s)[::-1])).max() < 1e-9
+
+
+# ---- a single gate
+
+GATES = {
+    "AND": (0, 0, 1),
+    "OR": (0, 1, 1),
+    "NAND": (1, 1, 0),
+    "NOR": (1, 0, 0),
+    "XOR": (0, 1, 0),
+    "XNOR": (1, 0, 1),
+}
+"""The values of the symmetric gates of two bits, for 0, 1 and 2 ones."""
+
+
+@check(
+    "variable-creation:remark-single-gate",
+    grade="enclosed",
+    target="printed",
+    cases="AND, OR, NAND, NOR, XOR, XNOR; T = 30, 200, 1,000, sign vectors with d <= 170 log(T) + 50 and coherence <= "
+    "1/6 with the pair for two input maps, and trainable positions; one pair of positions each, all strings",
+)
+@proof_steps("representation.md: 19")
+@pytest.mark.parametrize("inputs", MAPS)
+def test_one_head_computes_a_gate_of_two_bits(inputs):
+    """The norms are those of step 11 with three nodes, and |f| = 1."""
+    for T in (30, 200, 1000):
+        positions = None if inputs == "trainable" else signs(T, int(np.ceil(12 * np.sqrt(np.log(T)))), 5)
+        read = (0, 1)  # of random positions, of which the coherence with all others is asked
+        for values in GATES.values():
+            network = compile_sparse(sparse_function(T, read, list(values)), inputs=inputs, positions=positions)
+            assert network.attention.head_count == 1
+            assert network.attention.inputs <= 170 * np.log(T) + 50
+            if positions is not None:
+                assert 3 * coherence(positions, among=2)[0] <= fmpq(1, 2)
+            assert certify_sparse(network).values.tolist() == list(values)
+            assert norms_as_claimed(network, T, 2)
+
+
+@check(
+    "variable-creation:remark-single-gate",
+    grade="enclosed",
+    target="printed",
+    cases="T = m = 10^e, d = 17 * 4 log(T), e = 10, 100, 1,000, 10,000, eps = 1/10, perceptrons of these norms",
+)
+@proof_steps("representation.md: 19")
+def test_a_gate_takes_a_power_of_the_logarithm_of_samples():
+    """The capacity of step 17 at s = 2 against log(T)^3: the share does not grow, and is positive."""
+    network = compile_sparse(sparse_function(8, (0, 1), list(GATES["XOR"])), inputs="bag")
+    squares = network.squared_norms()
+    lipschitz = (arb(squares["W_1"]) * squares["W_2"] * squares["w"]).sqrt()
+    shares = []
+    for e in (10, 100, 1000, 10_000):
+        log_T = arb(10).log() * e
+        heads = [HeadNorms(8, 8, 6 * (arb(32).log() + log_T))]
+        at = {"tokens": 2, "samples": 10**e, "length": 10**e, "width": int((68 * log_T).ceil().fmpz())}
+        shares.append(float((multi_head_capacity(heads, **at).constant * (10 * lipschitz) ** 2 / log_T**3).mid()))
+    assert all(0 < later < earlier for earlier, later in pairwise(shares))
