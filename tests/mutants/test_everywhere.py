@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.mutants import everywhere
-from tests.mutants.everywhere import FEW, FINGERPRINTS, Judge, drawn, files_met, files_to_change
+from tests.mutants.everywhere import CRITERION, FATES, FEW, FINGERPRINTS, Judge, drawn, files_met, files_to_change
+from tests.mutants.results import load
 from tests.mutants.sample import Mutant
 from tests.mutants.workers import ROOT
 
@@ -80,3 +81,15 @@ def test_a_seed_draws_the_same_faults_again() -> None:
     assert found == drawn("1", 2, ROOT)
     assert found != drawn("2", 2, ROOT)
     assert all(isinstance(one, Mutant) and one.before != one.after for one in found)
+
+
+def test_every_committed_fate_is_told_to_its_end() -> None:
+    """The faults are the first ones of the draw; one that was not seen is seen now, or has a sentence."""
+    fates = load(FATES)
+    assert fates["criterion"] == CRITERION
+    assert 0 < len(fates["mutants"]) <= fates["drawn"]
+    for one in fates["mutants"]:
+        assert one["first"]["status"] in ("killed", "timeout", "survived")
+        told = [name for name in ("later", "equivalent", "open") if one.get(name)]
+        assert len(told) == (one["first"]["status"] != "killed"), one
+        assert one.get("later", {"status": "killed"})["status"] == "killed"
