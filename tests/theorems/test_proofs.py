@@ -18,7 +18,7 @@ NOT_TEX = re.compile(
     r"<=|>=|!=|\^|\|\||[A-Za-z]_[A-Za-z0-9({]|\s[<>]\s|[\u0370-\u03ff\u2070-\u209f\u2190-\u22ff²³·×√‖⟨⟩]"
 )
 """Signs of mathematics that stands outside of formulas."""
-OTHER_NOTATION = {"feature_emergence", "rnn_sgd"}
+OTHER_NOTATION = {"rnn_sgd"}
 
 
 def notation_errors(text: str) -> list[str]:
