@@ -36,8 +36,8 @@ def test_show_one_statement():
 
 def test_show_prints_an_erratum_with_brackets_as_it_is():
     _, output, _ = run("show", "feature-emergence:construction-D.4")
-    assert "terms with 1[k = r(i,j)]/4" in output
-    assert "corrected 2 n^2 neurons, terms with 1[k = r(a,b)]/4" in output
+    assert "terms with $1[k = r(i,j)]/4$" in output
+    assert "corrected $2 n^2$ neurons, terms with $1[k = r(a,b)]/4$" in output
 
 
 def test_show_a_part_of_an_id_lists_all():
