@@ -18,7 +18,6 @@ NOT_TEX = re.compile(
     r"<=|>=|!=|\^|\|\||[A-Za-z]_[A-Za-z0-9({]|\s[<>]\s|[\u0370-\u03ff\u2070-\u209f\u2190-\u22ff²³·×√‖⟨⟩]"
 )
 """Signs of mathematics that stands outside of formulas."""
-OTHER_NOTATION = {"rnn_sgd"}
 
 
 def notation_errors(text: str) -> list[str]:
@@ -38,7 +37,7 @@ def notation_errors(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "path",
-    [one for one in sorted(THEOREMS.glob("*/proofs/*.md")) if one.parents[1].name not in OTHER_NOTATION],
+    sorted(THEOREMS.glob("*/proofs/*.md")),
     ids=lambda path: f"{path.parents[1].name}-{path.stem}",
 )
 def test_proofs_are_written_in_tex_and_short_lines(path: Path) -> None:
