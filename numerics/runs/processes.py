@@ -21,7 +21,6 @@ def stop(executor: Executor) -> None:
 
     What they were computing is lost; ``shutdown`` alone would wait for it.
     """
-    executor.shutdown(wait=False, cancel_futures=True)
     if isinstance(executor, ProcessPoolExecutor):
         # The thread of the pool tells the future of every item that its process is gone, and fails if one was cancelled
         # meanwhile. Nothing follows from that, and nobody should read its traceback.
@@ -29,6 +28,11 @@ def stop(executor: Executor) -> None:
         threading.excepthook = lambda failed: None if failed.exc_type is InvalidStateError else report(failed)
         for child in active_children():
             child.terminate()
+        # Without its processes that thread ends at once; at the end of the interpreter it would close its pipe while
+        # the interpreter writes to it.
+        executor.shutdown(wait=True, cancel_futures=True)
+    else:
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def end_with_parent() -> None:

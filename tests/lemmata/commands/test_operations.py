@@ -37,7 +37,7 @@ def test_a_table_from_a_file_is_certified_and_checked(small, tmp_path):
     assert document["proof"]["kind"] == "plane"
     code, output, _ = run("check", str(proof))
     assert code == 0
-    assert "valid: table of 2 rows, 2 columns and 2 labels called and.csv" in output
+    assert 'valid: table of 2 rows, 2 columns and 2 labels called "and.csv"' in output
     document["margin"]["upper"] = document["margin"]["lower"]
     proof.write_text(json.dumps(document))
     assert run("check", str(proof))[0] == 1
