@@ -21,9 +21,10 @@ NOT_TEX = re.compile(
 
 
 def notation_errors(text: str) -> list[str]:
-    """What the house style refuses in a proof: long lines, mathematics that is no TeX."""
+    """What the house style refuses in a proof: long lines, mathematics that is no TeX, ids that cannot become links."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("Check:")]
     errors = [f"A line has {len(line)} characters: {line[:40]}..." for line in lines if len(line) > WIDTH]
+    errors += [f"The id {found[0]} is code." for found in re.finditer(r"`[a-z]+(?:-[a-z]+)*:[A-Za-z0-9][^` ]*`", text)]
     pieces = list(split_mathematics("\n".join(line for line in lines if not line.startswith("#"))))
     if not any(formula for _, formula, _ in pieces):
         errors.append("There is no TeX.")
@@ -50,6 +51,7 @@ def test_proofs_are_written_in_tex_and_short_lines(path: Path) -> None:
         ("1. Let $x\\le1$ and `a_b <= c^2`, by a_b.md.\n   Check: theorems/x_y/test_a.py::test_" + 160 * "a", None),
         ("1. Let $x$.\n   " + 160 * "a", "A line has 163 characters"),
         ("1. Nothing.", "There is no TeX"),
+        ("Statement: `turing:lemma-B.1`.\n\n1. Let $x$.", "The id `turing:lemma-B.1` is code"),
         ("1. Let $x$ and y <= 1.", "'<='"),
         ("1. Let $x$ and y_1.", "'y_1'"),
         ("1. Let $x$ and e^2.", r"'\^'"),
