@@ -20,13 +20,14 @@ from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, sparse_gr
 
 __all__ = ["enough_samples"]
 
-_CHUNK = 2**13  # float32 is exact for counts below 2^24
+_CHUNK = 2**13  # samples at once: float32 is exact for counts below 2^24, whatever the order of a sum
+_ACTIVE = 2**25  # samples times pairs at once, for the memory
 _MOST_WORK = 10**12
 _HALVINGS = 24
 
 
 def enough_samples(start: SparseStart, pairs: int, most: int, runs: int = 20, seed: int = 0) -> int | None:
-    """The least of the numbers most/2^(j/2) at which, as at all larger ones, every one of the runs succeeds.
+    """The least of the numbers most/2^(j/2), j < 24, at which, as at all larger ones, every one of the runs succeeds.
 
     Args:
         start: n, k, s.
@@ -66,10 +67,11 @@ def _within(start: SparseStart, pairs: int, sizes: list[int], rng: np.random.Gen
     target = _gradients(start, ones)
     tolerance = float(arb(start.tolerance))
     counts = np.zeros((pairs, n))
+    chunk = max(1, min(_CHUNK, _ACTIVE // pairs))
     done, found = 0, []
     for size in sizes:
         while done < size:
-            x = rng.choice(np.array([-1, 1], dtype=np.float32), size=(min(_CHUNK, size - done), n))
+            x = rng.choice(np.array([-1, 1], dtype=np.float32), size=(min(chunk, size - done), n))
             active = (x @ weights.T > 0).astype(np.float32)
             counts += active.T @ (x * x[:, :k].prod(axis=1, keepdims=True))
             done += len(x)

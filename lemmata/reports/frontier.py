@@ -47,7 +47,7 @@ class FrontierRow:
     """A sparse start, the width and the samples that one step needs, and the sizes of the proofs (None if none).
 
     ``proof`` has the constants of the repaired theorem, ``printed`` those of the printed proof, ``found`` the number of
-    samples that was enough in all runs (None if there were no runs, or none that ended well).
+    samples that was enough in all runs (None without runs, where one failed with all samples, and for too much work).
     """
 
     start: SparseStart
@@ -162,7 +162,8 @@ def print_frontier(
     lines = ["hidden: up to so many samples, noise of their size can hide some parity, with probability 1/2"]
     if runs:
         lines.insert(0, "samples: proved to be enough for all estimated gradients, by Hoeffding's inequality")
-        lines.insert(1, f"found: enough in all of {runs} runs (seeds 0 to {runs - 1}); - for too much work")
+        of = f"all of {runs} runs (seeds 0 to {runs - 1})"
+        lines.insert(1, f"found: enough in {of}; - where one failed with all samples, or for too much work")
     if any(row.proof is not None for row in rows):
         lines.append(
             f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"

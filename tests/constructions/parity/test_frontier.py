@@ -308,7 +308,20 @@ def test_runs_find_fewer_samples_than_are_proved_and_fail_with_far_fewer() -> No
         enough_samples(start, 1, 1, 0)
 
 
-@pytest.mark.parametrize(("n", "k", "s"), [(7, 2, 5), (8, 2, 6), (8, 3, 6), (7, 4, 2)])
+@pytest.mark.parametrize(("n", "k", "s"), [(12, 2, 7), (9, 4, 2)])
+def test_runs_differ_and_count_exactly(n: int, k: int, s: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More runs ask for more samples; in pieces of other sizes the sums in float32 are the same."""
+    start = sparse_start(n, k, s)
+    width, samples = frontier_point(start, HUNDREDTH)
+    one, many = (enough_samples(start, width // 2, samples, runs) for runs in (1, 8))
+    assert one is not None
+    assert many is not None
+    assert one < many
+    monkeypatch.setattr(frontier_runs, "_ACTIVE", 97 * width)
+    assert enough_samples(start, width // 2, samples, 8) == many
+
+
+@pytest.mark.parametrize(("n", "k", "s"), [(7, 2, 5), (8, 2, 6), (8, 3, 6), (7, 4, 2), (8, 4, 2)])
 def test_runs_compare_with_the_gradient_of_the_population(n: int, k: int, s: int) -> None:
     start = SparseStart(n, k, s, "under" if s < k else "over", fmpq(1), 1, GradientValues(fmpq(1), fmpq(0)))
     ones = np.array([[i in row for i in range(n)] for row in itertools.combinations(range(n), s)])

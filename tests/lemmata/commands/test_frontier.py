@@ -6,6 +6,9 @@ from math import comb
 
 import pytest
 
+from lemmata.constructions.parity import frontier_runs
+from lemmata.constructions.parity.frontier import sparse_start
+from lemmata.constructions.parity.frontier_runs import enough_samples
 from tests.lemmata.commands.runner import run
 
 
@@ -63,7 +66,15 @@ def test_runs_are_shown_beside_what_is_proved():
     assert code == 0
     assert "found: enough in all of 3 runs (seeds 0 to 2)" in output
     row = json.loads(run("frontier", "9", "2", "--sparsity", "7", "--runs", "3", "--json")[1])[0]
-    assert row["samples"] / 20 < row["found"] <= row["samples"]
+    assert row["found"] == enough_samples(sparse_start(9, 2, 7), row["width"] // 2, row["samples"], 3) < row["samples"]
+
+
+def test_a_run_that_fails_with_all_samples_is_told(monkeypatch):
+    monkeypatch.setattr(frontier_runs, "_within", lambda start, pairs, sizes, rng: [False] * len(sizes))
+    code, output, _ = run("frontier", "9", "2", "--sparsity", "7", "--runs", "3")
+    assert code == 0
+    assert "- where one failed with all samples, or for too much work" in output
+    assert json.loads(run("frontier", "9", "2", "--sparsity", "7", "--runs", "3", "--json")[1])[0]["found"] is None
 
 
 def test_more_copies_need_more_width():
