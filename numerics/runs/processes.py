@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from concurrent.futures import Executor, InvalidStateError, ProcessPoolExecutor
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, parent_process
 
 __all__ = ["end_with_parent", "process_pool", "stop"]
 
@@ -26,7 +26,7 @@ def stop(executor: Executor) -> None:
         # meanwhile. Nothing follows from that, and nobody should read its traceback.
         report = threading.excepthook
         threading.excepthook = lambda failed: None if failed.exc_type is InvalidStateError else report(failed)
-        for child in active_children():
+        for child in list((executor._processes or {}).values()):  # its own; None once it was shut down
             child.terminate()
         # Without its processes that thread ends at once; at the end of the interpreter it would close its pipe while
         # the interpreter writes to it.

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import get_context
 
 import psutil
 import pytest
@@ -88,14 +89,19 @@ def test_an_interrupt_waits_for_the_end_of_a_file(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_bytes() == b"whole"
 
 
-def test_a_stopped_pool_does_not_finish_its_work():
+def test_a_stopped_pool_does_not_finish_its_work_and_leaves_other_processes_alone():
+    other = get_context("spawn").Process(target=time.sleep, args=(600,), daemon=True)
+    other.start()
     pool = processes.process_pool(1)
     future = pool.submit(time.sleep, 600)
     while not future.running():
         time.sleep(0.05)
     processes.stop(pool)
-    pool.shutdown(wait=True)
+    processes.stop(pool)  # which may be said twice
     assert future.exception(timeout=SOON) is not None
+    assert other.is_alive()
+    other.terminate()
+    other.join(SOON)
 
 
 class Interrupted:
