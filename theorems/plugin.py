@@ -203,8 +203,15 @@ class LedgerRun:
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
         """Spare the garbage collector what stays to the end, since a look at all modules and tests takes half a second,
-        and have it look seldom."""
-        running = gc.isenabled()
+        and have it look seldom, until the end of the run."""
+        running, thresholds, frozen = gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()
+
+        def restore() -> None:
+            gc.set_threshold(*thresholds)
+            if not frozen:  # else somebody around us froze objects, which stay so
+                gc.unfreeze()
+
+        self.config.add_cleanup(restore)
         gc.disable()
         try:
             return (yield)

@@ -95,10 +95,14 @@ class Project:
     def run(self, *arguments: str, also: Path | None = None) -> tuple[int, str]:
         """Run pytest and return its exit status and its output; ``also`` is a folder of further packages."""
         plugins = ("cacheprovider", "nbmake", "benchmark")
+        return self.program("-m", "pytest", "-q", *(f"-pno:{plugin}" for plugin in plugins), *arguments, also=also)
+
+    def program(self, *arguments: str, also: Path | None = None) -> tuple[int, str]:
+        """Run Python with these arguments."""
         # Where one of these is set, pytest prints the errors whole in the closing summary too, hence twice.
         environment = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
         result = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", *(f"-pno:{plugin}" for plugin in plugins), *arguments],
+            [sys.executable, *arguments],
             cwd=self.root,
             env={
                 **environment,
@@ -492,3 +496,21 @@ def test_what_was_expected_to_fail_is_noted_by_what_it_did(outcome, noted):
     report.wasxfail = "known"  # type: ignore[attr-defined]
     run.pytest_runtest_logreport(report)
     assert run.outcomes == {"a::b": [noted]}
+
+
+@pytest.mark.parametrize("text", ["def test_a(): pass\n", "1 / 0\n"], ids=["collected", "not collected"])
+def test_the_garbage_collector_is_afterwards_as_it_was(project: Project, text: str) -> None:
+    """Whoever runs pytest in a program of their own gets back its thresholds, and objects that can be collected."""
+    project.write("tests/test_c.py", f"import gc\nassert not gc.isenabled()\n{text}")
+    project.write(
+        "program.py",
+        "import gc, pytest\n"
+        "gc.set_threshold(500, 7, 8)\n"
+        "during = []\n"
+        "class Look:\n"
+        "    def pytest_unconfigure(self): during.append((gc.get_freeze_count() > 0, gc.get_threshold()))\n"
+        "pytest.main(['--lemmata', '-pno:cacheprovider', 'tests/test_c.py'], plugins=[Look()])\n"
+        "print('during', during[-1], 'after', gc.isenabled(), gc.get_threshold(), gc.get_freeze_count())\n",
+    )
+    _, output = project.program("program.py")
+    assert "during (True, (20000, 7, 8)) after True (500, 7, 8) 0" in output
