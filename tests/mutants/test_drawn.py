@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,13 @@ from lemmata.theorems.faults import FILE, DrawnFault, Faults, fault_errors, load
 from lemmata.theorems.ledger import Chapter, Statement, load_ledger
 from tests.mutants.choice import Chosen, Record
 from tests.mutants.drawn import _entry, as_text, keyed, may_be_seen
+from tests.mutants.extras import needs_operators
 from tests.mutants.reach import version_of
 from tests.mutants.sample import Mutant, mutants_at, places_of, replanted
 from tests.mutants.stages import fates, own_tests
 from tests.mutants.statements import Own, draw, own_checks
 from tests.mutants.trial import planted, trials
 from tests.mutants.workers import ROOT, Request, Worker, copy_of_the_tree
-
-needs_operators = pytest.mark.skipif(find_spec("cosmic_ray") is None, reason="needs the extra mutants (Cosmic Ray)")
 
 MODULE = '''"""A module."""
 

@@ -1,6 +1,5 @@
 """Faults over all rooms: what may be drawn, which tests meet one, what is counted, and the committed fates."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,11 +8,10 @@ import pytest
 
 from tests.mutants import everywhere
 from tests.mutants.everywhere import CRITERION, FATES, FEW, FINGERPRINTS, Judge, drawn, files_met, files_to_change
+from tests.mutants.extras import needs_operators
 from tests.mutants.results import load
 from tests.mutants.sample import Mutant
 from tests.mutants.workers import ROOT
-
-needs_operators = pytest.mark.skipif(find_spec("cosmic_ray") is None, reason="needs the extra mutants (Cosmic Ray)")
 
 
 def test_every_room_can_be_drawn_and_no_test() -> None:

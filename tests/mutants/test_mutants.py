@@ -3,7 +3,6 @@
 import contextlib
 import random
 import subprocess
-from importlib.util import find_spec
 
 import pytest
 from scipy import stats
@@ -11,14 +10,12 @@ from scipy import stats
 from lemmata.site.mutants import mutants_table, rows, survivors_list
 from tests.mutants.__main__ import main
 from tests.mutants.choice import Record, chosen, compiled
+from tests.mutants.extras import needs_coverage, needs_operators
 from tests.mutants.reach import version_of
 from tests.mutants.results import as_text, load, may_be_killed
 from tests.mutants.sample import ROOMS, Place, files_of, mutants_at, places_of, replanted, sample
 from tests.mutants.trial import planted, trial
 from tests.mutants.workers import ROOT, Request, Worker, copy_of_the_tree, files_of_the_tree
-
-needs_operators = pytest.mark.skipif(find_spec("cosmic_ray") is None, reason="needs the extra mutants (Cosmic Ray)")
-needs_coverage = pytest.mark.skipif(find_spec("coverage") is None, reason="needs the extra mutants (coverage)")
 
 MODULE = '''"""A module."""
 from functools import cache
