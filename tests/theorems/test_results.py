@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import platform
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,26 @@ def test_a_leaf_of_a_result_that_changed_is_named(name: str, effort: Effort) -> 
             expected = f"{part}: the leaf {place} changed, to {json.dumps(home[key])}"
             assert differences(line, {part: data}) == [expected]
             home[key] = before
+
+
+def test_every_commit_that_made_or_repeated_a_result_stands_in_the_history() -> None:
+    """A record that is made on top of commits which a rebase then replaces names nothing that anybody else has."""
+    root = THEOREMS.parent
+    try:
+        asked = ["git", "rev-list", "HEAD"]
+        lines = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.SubprocessError):
+        pytest.skip("There is no history here.")
+    if not (root / ".git").exists() or (root / ".git" / "shallow").exists():
+        pytest.skip("The history here is not that of the project, or a part of it.")
+    history, lost = set(lines), []
+    for name in NAMES:
+        summary = committed(name)
+        assert summary is not None
+        made = summary["origin"]
+        commits = {record["commit"] for record in (made, made.get("again", made))}
+        lost += [(name, one) for one in commits - history]
+    assert not lost, "push the code first, and then: lemmata experiment again NAME"
 
 
 def test_the_code_of_today_made_every_result_or_repeated_slices_of_it() -> None:
