@@ -16,8 +16,11 @@ import math
 from typing import Literal, get_args
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 from numba import njit
 from numpy.typing import NDArray
+
+from lemmata.numerics.exact.numbers import to_float
 
 __all__ = ["HINGE", "PRODUCT", "RELU", "Activation", "Loss", "bend", "kind_of", "multiplied", "pull", "shape_of"]
 
@@ -35,13 +38,14 @@ def kind_of(activation: Activation) -> int:
 
 
 def shape_of(activation: Activation, k: int) -> NDArray[np.float64]:
-    """k, and for the oscillating polynomial its coefficients: those through (2m - k, (-1)^(k - m)), m = 0..k."""
+    """k, and for the oscillating polynomial its coefficients, solved for exactly and rounded once, so that they are the
+    same on every machine: those through (2m - k, (-1)^(k - m)), m = 0..k."""
     if activation != "polynomial":
         return np.array([k], dtype=np.float64)
-    nodes = np.arange(-k, k + 1, 2, dtype=np.float64)
-    values = (-1.0) ** ((k - nodes) / 2)
-    coefficients = np.linalg.solve(np.vander(nodes, increasing=True), values)
-    return np.concatenate([[k], coefficients])
+    size, nodes = k + 1, range(-k, k + 1, 2)
+    powers = fmpq_mat(size, size, [fmpq(z) ** i for z in nodes for i in range(size)])
+    values = fmpq_mat(size, 1, [(-1) ** ((k - z) // 2) for z in nodes])
+    return np.array([k, *to_float(powers.solve(values).entries())])
 
 
 @njit(cache=True, nogil=True)
