@@ -1,5 +1,7 @@
 """Exact matrix products: against the plain product, at the edge of the digits, and what is refused."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from flint import fmpq
@@ -33,6 +35,19 @@ def matrices(rows: int, columns: int) -> st.SearchStrategy[np.ndarray]:
 def test_exact_matmul_is_the_matrix_product(data: st.DataObject, p: int, q: int, r: int) -> None:
     A, B = data.draw(matrices(p, q)), data.draw(matrices(q, r))
     assert (exact_matmul(A, B) == A @ B).all()
+
+
+@pytest.mark.parametrize("filled", [0, 1, 5, 19, 20, 60, 400])
+def test_products_with_few_entries_are_those_of_fractions(filled: int) -> None:
+    """Where nearly all of the right side is 0, as in weights, and beyond; several entries in one column among them."""
+    rng = np.random.default_rng(filled)
+    A, B = rng.integers(-9, 10, size=(3, 20)), np.zeros(400, dtype=int)
+    B[rng.permutation(400)[:filled]] = rng.integers(1, 10, size=filled)
+    B = B.reshape(20, 20)
+    B[:, 3] = np.where(np.arange(20) < filled, 7, B[:, 3])
+    thirds = np.array([[fmpq(int(x), 3) for x in row] for row in A], dtype=object)
+    found = [[Fraction(int(x.p), int(x.q)) for x in row] for row in exact_matmul(thirds, B).tolist()]
+    assert found == [[Fraction(int(x), 3) for x in row] for row in A @ B]
 
 
 @quick
