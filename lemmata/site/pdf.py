@@ -1,8 +1,8 @@
 """The pages for the authors as PDF, to be sent or printed: Markdown and MathML in the markup of Typst, which sets them.
 
-Only what these pages have is translated: headings, paragraphs, lists, tables of text, emphasis, code, formulas, and the
-printed beside the corrected form. Links lead to pages of the site and are left out. Every text is a string of Typst, so
-that no character of it is markup.
+Only what these pages have is translated: headings, paragraphs, lists with bullets, tables of text, emphasis, code,
+formulas, and the printed beside the corrected form. Links lead to pages of the site and are left out. Every text is a
+string of Typst, so that no character of it is markup.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def formula_markup(source: str) -> str:
 
 _BLOCKS = {
     "paragraph_open": "", "paragraph_close": "\n\n", "bullet_list_open": "", "bullet_list_close": "\n",
-    "ordered_list_open": "", "ordered_list_close": "\n", "list_item_open": "#list[", "list_item_close": "]\n",
+    "list_item_open": "#list[", "list_item_close": "]\n",
     "thead_open": "", "thead_close": "", "tbody_open": "", "tbody_close": "", "tr_open": "", "tr_close": "",
     "th_open": "[#strong[", "th_close": "]], ", "td_open": "[", "td_close": "], ", "heading_close": "]\n",
     "table_close": ")\n\n",

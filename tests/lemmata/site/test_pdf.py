@@ -73,6 +73,8 @@ def test_formulas_that_are_set(source: str) -> None:
 def test_what_these_pages_do_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match="have no fence"):
         page_markup("```python\nx\n```\n")
+    with pytest.raises(ValueError, match="have no ordered_list_open"):
+        page_markup("1. One, whose number a bullet would lose\n")
     with pytest.raises(ValueError, match="have no image in a line"):
         page_markup("![a](b.png)\n")
     with pytest.raises(ValueError, match=r"is not understood|cannot be converted"):
