@@ -30,6 +30,11 @@ PAGE = r"""# For *the* authors
         (r"\mathrm{err}", 'upright("err")'),
         (r"f(x, y)", r"f \( x \, y \)"),
         (r"\hat{u}", "hat(u)"),
+        ("x_1", 'attach(x, b: "1")'),
+        ("x^2", 'attach(x, t: "2")'),
+        (r"\sqrt[3]{x}", 'root("3", x)'),
+        (r"\begin{matrix} a & b \\ c & d \end{matrix}", "mat(delim: #none, a, b; c, d)"),
+        (r"\mathbf{x}", "\N{MATHEMATICAL BOLD SMALL X}"),
     ],
 )
 def test_formulas(source: str, markup: str) -> None:
@@ -54,6 +59,11 @@ def test_what_is_set_has_every_text_of_the_page() -> None:
     assert "x.md" not in markup
     assert page_pdf(PAGE, "A page").startswith(b"%PDF")
     assert len(typst.compile(markup.encode(), format="svg")) > 1000
+
+
+def test_long_forms_stand_below_one_another() -> None:
+    assert "#grid(columns: (1fr, 1fr,)" in page_markup(compared("$x$", "$y$"))
+    assert "#grid(columns: (1fr,)" in page_markup(compared(f"${'x + ' * 20}x$", "$y$"))
 
 
 @pytest.mark.parametrize(
