@@ -30,7 +30,7 @@ from flint import fmpq
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.layer import Weights
 from lemmata.constructions.networks.stream import ResidualStream
-from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.constructions.tokens.transformer import query_key_head, shown_by_heads, token_stream
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import Array, number_system
@@ -72,18 +72,9 @@ class BlockMoments(Weights):
         Raises:
             ValueError: for outputs that do not divide into those of d heads.
         """
-        d = self.stream.sizes["x"]
-        if outputs.shape[-1] != d * self.stream.width:
-            raise ValueError(
-                f"The outputs of {d} heads of width {self.stream.width} have {d * self.stream.width} coordinates, "
-                f"not {outputs.shape[-1]}."
-            )
-        parts = outputs.reshape(*outputs.shape[:-1], d, self.stream.width)
-        code = parts[..., self.stream["position"]]
+        code, mean = shown_by_heads(self.stream, outputs)
         twin = (1 - code[..., self.bits] / code[..., 0]) / 2
         s = scaled_integers([1], self.slope_square, number_system([outputs]))[0]
-        place = np.arange(d)
-        mean = parts[..., self.stream["x"]][..., place, place]
         return (mean / twin - ((1 - twin) / twin - 1) / s) * (2 * self.sparsity / s)
 
     def __call__(self, z: Array) -> Array:

@@ -34,7 +34,7 @@ from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.layer import Weights
 from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.constructions.tokens.attention import dual_codes
-from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.constructions.tokens.transformer import query_key_head, shown_by_heads, token_stream
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import Array, conversion, number_system
@@ -77,15 +77,9 @@ class SeparatingAttention(Weights):
         Raises:
             ValueError: for outputs that do not divide into those of d heads.
         """
-        if outputs.shape[-1] != self.dimension * self.stream.width:
-            raise ValueError(
-                f"The outputs of {self.dimension} heads of width {self.stream.width} have "
-                f"{self.dimension * self.stream.width} coordinates, not {outputs.shape[-1]}."
-            )
-        parts = outputs.reshape(*outputs.shape[:-1], self.dimension, self.stream.width)
-        read = parts[..., self.stream["position"]] @ conversion(number_system([outputs]))(self.duals).T
-        place = np.arange(self.dimension)
-        return read / read.sum(axis=-1, keepdims=True), parts[..., self.stream["x"]][..., place, place]
+        position, o = shown_by_heads(self.stream, outputs)
+        read = position @ conversion(number_system([outputs]))(self.duals).T
+        return read / read.sum(axis=-1, keepdims=True), o
 
     def decode(self, outputs: Array) -> tuple[Array, Array]:
         """The numbers n_j and the tokens x_j, j = 1, ..., N, from the outputs of the heads at any positions.

@@ -30,7 +30,15 @@ from lemmata.numerics.tokens.prompts import require_memory
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["TokenTransformer", "network_link", "query_key_head", "readout_of", "token_stream", "token_transformer"]
+__all__ = [
+    "TokenTransformer",
+    "network_link",
+    "query_key_head",
+    "readout_of",
+    "shown_by_heads",
+    "token_stream",
+    "token_transformer",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +116,30 @@ def readout_of(link: ReluLink, stream: ResidualStream) -> FeedForward:
         first[head * D + part.start : head * D + part.stop] = link.weight[:, head].T
     layers = Affine(first, link.bias), Affine(link.output[:, None])
     return FeedForward(layers, activations=("relu", "identity"))
+
+
+def shown_by_heads(stream: ResidualStream, outputs: Array) -> tuple[Array, Array]:
+    """What d heads, one for each coordinate of the tokens, show: their positions, and each its own coordinate.
+
+    Args:
+        stream: the blocks of z, x of size d among them.
+        outputs: those of the heads, concatenated, shape (..., d D_e).
+
+    Returns:
+        The position blocks, shape (..., d, d_e), and coordinate h of the x-block of head h, shape (..., d).
+
+    Raises:
+        ValueError: for outputs that do not divide into those of d heads.
+    """
+    d = stream.sizes["x"]
+    if outputs.shape[-1] != d * stream.width:
+        raise ValueError(
+            f"The outputs of {d} heads of width {stream.width} have {d * stream.width} coordinates, "
+            f"not {outputs.shape[-1]}."
+        )
+    parts = outputs.reshape(*outputs.shape[:-1], d, stream.width)
+    place = np.arange(d)
+    return parts[..., stream["position"]], parts[..., stream["x"]][..., place, place]
 
 
 def token_transformer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import floor, log
 from types import ModuleType
 from typing import Any
@@ -48,6 +48,17 @@ def seen(
     """A fault made of the right attribute of the module of the check, or of another place."""
     place = module if at is None else at
     return Fault(what, statement, module, f"test_{check}", place, name, wrong(getattr(place, name)), known)
+
+
+@dataclass(frozen=True)
+class Skewed:
+    """A generator whose numbers are squares of uniform ones."""
+
+    rng: np.random.Generator
+
+    def random(self) -> float:
+        """A number between 0 and 1, mostly a small one."""
+        return self.rng.random() ** 2
 
 
 def result(change: Change) -> Change:
@@ -131,6 +142,8 @@ FAULTS = [
     seen("units drawn without their moments", "lemma-42", lipschitz, "few_units_stand_for_a_density_of_ridges",
          "moment_units", lambda f: lambda points, masses, rng: masses.sum() / 5 * rng.multinomial(
              5, masses / masses.sum()) if masses.any() else masses, ridges, effort=QUICK),
+    seen("a coin with a preference", "lemma-42", lipschitz, "units_have_the_measure_as_their_mean", "moment_units",
+         lambda f: lambda points, masses, rng: f(points, masses, Skewed(rng)), ridges),
     seen("tokens of one coordinate", "lemma-12", risks, "tail_is_attained", "safe_token_norm",
          lambda f: lambda tokens, d, scale: f(tokens, 1, scale)),
     seen("half the gain", "lemma-13", covers, "composed_covers_of_finite_classes", "lipschitz",

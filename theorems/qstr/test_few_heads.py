@@ -757,7 +757,10 @@ def checked_codes(bits: int, least: int = 0) -> PositionCodes:
 @pytest.mark.parametrize(("d", "m", "k"), [(1, 4, 6), (2, 2, 4), (3, 3, 5)])
 @proof_steps("few-heads.md: 17")
 def test_d_heads_come_near_to_the_label_with_few_code_dimensions(d, m, k):
-    """Step 17: the error of every label is at most (2/3) s sum |x|^3 e^(s |x|) and the leakage, and it is not 0."""
+    """Step 17: the error of every label is at most (2/3) s sum |x|^3 e^(s |x|) and the leakage, and it is not 0.
+
+    It is (2/3) s sum x^3 up to (1/4) s^2 sum x^4 e^(s |x|), the next term of f.
+    """
     N, q, codes = 2**k, 2**m, checked_codes(k)
     assert codes.violations() == []
     assert codes.dimension < N
@@ -779,9 +782,31 @@ def test_d_heads_come_near_to_the_label_with_few_code_dimensions(d, m, k):
             allowed = [sum(2 * s * x**3 * (s * x).exp() / 3 for x in row) for row in sizes]
             errors = [abs(a - arb(b)) for a, b in zip(found, wanted, strict=True)]
             assert all(e <= a + arb("1e-50") for e, a in zip(errors, allowed, strict=True))
+            cubes = [sum(2 * s * arb(x) ** 3 / 3 for x in row.ravel()) for row in asked]
+            rest = [sum((s * x * x) ** 2 * (s * x).exp() / 4 for x in row) for row in sizes]
+            for value, square, cube, most in zip(found, wanted, cubes, rest, strict=True):
+                assert abs(value - arb(square) - cube) <= most + arb("1e-50")
             worst.append(max(errors, key=lambda x: x.upper()))
     assert 0 < worst[1] < arb("1e-3")
     assert worst[1] < worst[0] / 100  # the error falls as the slope
+
+
+@check(BLOCKS, grade="exact", target="printed", cases="N = 2^k, k = 10, 12, 14: one set of masks each")
+@proof_steps("few-heads.md: 17")
+@pytest.mark.parametrize("k", [10, 12, 14])
+def test_few_parity_checks_are_enough(k):
+    """Step 17: uniform masks, d_e <= k + 2 + 32 ln 2N, at most N/4, and correlations of at most 1/2 with code 0.
+
+    Products of two codes are codes, so that these are all correlations.
+    """
+    dimension = k + 2 + int(32 * log(2 ** (k + 1)))
+    codes = linear_codes(k, np.random.default_rng(k).integers(0, 2**k, dimension - k - 1).tolist())
+    assert codes.count == 2**k
+    assert codes.dimension == codes.square == dimension <= codes.count / 4
+    assert (codes.vectors[0] == 1).all()
+    for j in (1, 2, 2**k - 1):
+        assert (codes.vectors[j] * codes.vectors == codes.vectors[np.arange(2**k) ^ j]).all()
+    assert 2 * abs(codes.vectors[1:].sum(axis=1)).max() <= dimension
 
 
 @check(BLOCKS, grade="exact", target="printed", cases="(d, q, N, d_e) = (1, 16, 64, 8), and d = 2 and 3 heads less one")

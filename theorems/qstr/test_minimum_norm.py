@@ -267,8 +267,8 @@ def test_recurrent_networks_interpolate(L: int) -> None:
         assert not (cell.transition.weight != 0).any()
 
 
-@check(THEOREM, grade="numeric", target="printed")
-@proof_steps("minimum-norm.md: 8, 9, 10")
+@check(THEOREM, "qstr:remark-width-search", grade="numeric", target="printed")
+@proof_steps("minimum-norm.md: 8, 9, 10", "remarks.md: 6")
 @pytest.mark.parametrize(("N", "L"), [(10**6, 2), (10**12, 2), (10**12, 3), (10**30, 3), (10**30, 5)])
 def test_thresholds_are_where_the_norms_cross(N: int, L: int) -> None:
     """By bisection and by mpmath: n interpolates below L q^(1/L), n + 1 does not."""
@@ -299,8 +299,8 @@ def test_thresholds_are_where_the_norms_cross(N: int, L: int) -> None:
     assert report.samples == min(report.wide, report.narrow or 0) == min(wide_samples(N, L, "1/100"), narrow)
 
 
-@check(THEOREM, grade="enclosed", target="printed")
-@proof_steps("minimum-norm.md: 10")
+@check(THEOREM, "qstr:remark-width-search", grade="enclosed", target="printed")
+@proof_steps("minimum-norm.md: 10", "remarks.md: 6")
 @pytest.mark.parametrize("L", [2, 3, 4])
 def test_thresholds_grow_like_a_power(L: int) -> None:
     """Of N: n^(3 L)/N tends to a constant, and for the narrow case n/N^(1 - c) does; q >= (N - 1)/96."""

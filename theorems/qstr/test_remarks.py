@@ -134,7 +134,7 @@ def _independent_rows(rows: Array) -> Array:
 
 @check(
     "qstr:remark-width-search",
-    grade="exact",
+    grade="enclosed",
     target="printed",
     cases="n = 4 samples, L = 2, 3, widths 4, 5, 9; (N, L) = (10^12, 2), (10^30, 3), r = 1/100",
 )
@@ -170,7 +170,7 @@ TASKS = (TokenTask(100, 4, 2, 111), TokenTask(32768, 8, 4, 64, 2, 3, 2))
 
 
 @check("qstr:remark-clipping", grade="enclosed", target="printed", cases="Gaussian labels; n = 10, 10^3, 10^6, 10^9")
-@proof_steps("remarks.md: 7")
+@proof_steps("remarks.md: 7, 9")
 @pytest.mark.parametrize("n", [10, 10**3, 10**6, 10**9])
 def test_what_lies_beyond_the_clipping(n: int) -> None:
     """For y of N(0, 1), C_y = s = 1: E (|y| + B)^2 beyond B in closed form, at most n^(-1/2); the labels within B."""
@@ -180,6 +180,10 @@ def test_what_lies_beyond_the_clipping(n: int) -> None:
     beyond = 2 * ((1 + B**2) * tail + 3 * B * density)
     assert beyond < 1 / arb(n).sqrt()
     assert 2 * n * tail < 1 / arb(n)
+    assert 0 < 2 * ((1 + B**2) * tail - B * density) < 1 / arb(n).sqrt()  # the risk of y clipped to [-B, B]
+    two = arb(2)
+    fixed = 5 * two.sqrt().erfc() - 4 * (-two).exp() / (2 * arb.pi()).sqrt()  # the same for B = 2, at every n
+    assert (fixed > 1 / arb(n).sqrt()) == (n >= 10**6)
     u = B**2 / arb(2).exp()
     assert u.exp() > n**2
     assert u.exp() > 8 * n * (16 + B**4)
