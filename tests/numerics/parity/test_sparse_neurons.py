@@ -13,6 +13,7 @@ from lemmata.numerics.parity.sparse_neurons import (
     GradientValues,
     SparseNeuron,
     enumerated_gradient,
+    even_sparse_values,
     is_good,
     over_sparse_neuron,
     over_sparse_values,
@@ -130,3 +131,9 @@ def test_good_and_bad_neurons() -> None:
 def test_bad_input_is_refused(build, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize(("s", "k"), [(7, 2), (6, 1), (6, 6), (4, 6)])
+def test_values_of_even_sparsity_are_those_of_more_ones_than_relevant_inputs(s: int, k: int) -> None:
+    with pytest.raises(ValueError, match=f"an even s and 2 <= k < s, not k = {k}, s = {s}"):
+        even_sparse_values(s, k)
