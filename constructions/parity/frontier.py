@@ -199,9 +199,10 @@ def sparse_start(n: int, k: int, s: int) -> SparseStart:
     if start.tolerance <= 0:
         usable = usable_sparsities(n, k)
         raise ValueError(
-            f"At n = {n}, k = {k}, s = {s} the irrelevant gradient is half of the relevant one or more, so truncation "
-            f"cannot tell them apart; it can for s in {', '.join(map(str, usable[:12])) or 'no set'}"
-            f"{' and larger ones' if len(usable) > 12 else ''}."
+            f"At n = {n}, k = {k}, s = {s} the gradient is {float(start.values.relevant):.3g} for relevant inputs and "
+            f"{float(start.values.irrelevant):.3g} for others, half as much or more, so truncation at half of the "
+            "former, as in the theorems, cannot tell them apart; it can for s in "
+            f"{', '.join(map(str, usable[:12])) or 'no set'}{' and larger ones' if len(usable) > 12 else ''}."
         )
     return start
 

@@ -46,6 +46,7 @@ def mathml(source: str, inline: bool = True) -> str:
     """
     plain = (
         _ONE_LETTER.sub(r"\\\1{\2}", _SIZES.sub("", source))
+        .replace(r"\setminus", "∖")  # no reverse solidus, which fonts do not have as an operator
         .replace(r"\arg\min", r"\operatorname{arg min}")
         .replace(r"\arg\max", r"\operatorname{arg max}")
     )

@@ -153,7 +153,10 @@ def _formula(element: Element) -> str:
     text = (element.text or "").strip()
     if tag in ("math", "mrow", "mstyle", "mpadded", "mtd"):
         return _row(parts)
-    if tag in ("mi", "mn", "mtext", "mo"):
+    if tag == "mtext" and text:
+        words = _string(text.replace("\N{NO-BREAK SPACE}", " "))
+        return f"upright({words})" if text == element.text else words  # a part of a word, or words between spaces
+    if tag in ("mi", "mn", "mo", "mtext"):
         return _leaf(tag, text, element.get("mathvariant"))
     if tag == "mspace":
         return "thin"
@@ -201,7 +204,11 @@ def _row(parts: list[Element]) -> str:
         else:
             found.append(piece)
         i += 1
-    return " ".join(one for one in found if one)
+    found = [one for one in found if one]
+    if len(found) == 1:
+        return found[0]
+    # Typst has spaces around text that stands among other things, and none between an operator and a parenthesis
+    return " ".join(_ROMAN.sub(r'op("\1")', one) if _ROMAN.fullmatch(one) else one for one in found)
 
 
 def _leaf(tag: str, text: str, variant: str | None) -> str:
@@ -215,6 +222,4 @@ def _leaf(tag: str, text: str, variant: str | None) -> str:
         return f"upright({_string(text)})" if variant == "normal" else f"bold({text})" if variant == "bold" else text
     if tag == "mn":
         return _string(text)
-    if tag == "mtext":
-        return _string(text.replace("\N{NO-BREAK SPACE}", " "))
     return f"op({_string(text)}{', limits: #true' if text in _LIMITS else ''})"

@@ -217,7 +217,7 @@ def test_a_lost_factor_in_the_share_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
         ((20, 4, 0), "2 <= s < 4 ones or 4 < s <= 20, not 0"),
         ((20, 6, 3), "even"),
         ((20, 4, 9), "can for s in 2, 10, 11, 12, 13"),
-        ((8, 6, 2), "the irrelevant gradient is half"),
+        ((8, 6, 2), "for others, half as much or more"),
     ],
 )
 def test_bad_sizes_are_refused(sizes: tuple[int, int, int], reason: str) -> None:
