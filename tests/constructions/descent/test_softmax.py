@@ -159,7 +159,10 @@ def test_mask_exceeds_the_constant() -> None:
     """The derivative of the loss is the constant 1, outputs and labels are below 1: the test token stays silent."""
     one = ReluSum(as_exact([1]), as_exact([[0, 0, 1]]))
     limits = {"box": ("-1/4", "1/4"), "input_bound": "1/4", "label_bound": "1/4"}
-    block = linear_block(widths=(2, 1), loss_derivative=one, **limits).to_float()
+    exact = linear_block(widths=(2, 1), loss_derivative=one, **limits)
+    for largest in (fmpq(0), fmpq(1, 3), fmpq(7)):
+        assert 0 < exact.checked_mask(largest) - max(largest, 1) <= fmpq(1, 2**19)
+    block = exact.to_float()
     *_, before, _, _ = block.stages(block.prompt(np.full((3, 2), 0.25), np.full((2, 1), 0.25), np.full(2, 0.25)))
     assert (block.layout.block("g").of(before[:-1]) == 1).all()
     assert (block.layout.block("g").of(before[-1]) == 0).all()

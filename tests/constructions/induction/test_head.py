@@ -196,6 +196,16 @@ class TestScales:
         assert half.error_bound(context, fewest) > tolerance
         assert half.error_bound(context, other) <= tolerance
 
+    @pytest.mark.parametrize("prior", [None, (1, 1)])
+    def test_the_second_scale_is_the_least_that_the_rule_allows(self, prior: Any) -> None:
+        """exp(c2^2 / sqrt d - 1) >= 2 R / tolerance, which is false for c2 - 1: d and R are those of the head."""
+        t, tolerance = 40, 1e-4
+        c1, c2 = scales_for(2, 2, t, tolerance, prior)
+        head = ngram_head(2, 2, c1, c2) if prior is None else bayesian_ngram_head(2, 2, c1, c2, prior)
+        rows = t + len(head.transformer.prefix)
+        enough, fewer = (math.exp(c**2 / math.sqrt(head.stream.width) - 1) for c in (c2, c2 - 1))
+        assert enough >= 2 * rows / tolerance > fewer
+
     def test_bad_requests_are_refused(self) -> None:
         for tolerance in (0.0, 1.0, math.nan):
             with pytest.raises(ValueError, match="tolerance must be in"):

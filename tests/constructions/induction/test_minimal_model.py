@@ -163,8 +163,9 @@ def test_a_moved_position_is_noticed():
 
 
 def test_curriculum_refuses_bad_parameters():
-    with pytest.raises(ValueError, match="spread 3/4 is not valid"):
-        two_step_models(4, fmpq(3, 4))
+    for spread in (fmpq(3, 4), fmpq(0), fmpq(-1, 4)):
+        with pytest.raises(ValueError, match=f"spread {spread} is not valid"):
+            two_step_models(4, spread)
     with pytest.raises(ValueError, match="float is not exact"):
         two_step_models(4, fmpq(1, 4), w=0.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="context length t"):

@@ -70,8 +70,9 @@ class TestLayer:
             AttentionLayer((head, random_head(1, d=4)), "concatenate")
         with pytest.raises(ValueError, match=r"on a stream of width 3 add vectors of widths \[2\]"):
             AttentionLayer((random_head(1, e=2),))
-        with pytest.raises(ValueError, match="Where the first token alone attends"):
-            AttentionLayer((head,), attending="first")
+        for options in ({"rows": 0}, {"causal": False}):  # causal alone, relative keys alone
+            with pytest.raises(ValueError, match="Where the first token alone attends"):
+                AttentionLayer((random_head(1, **options),), attending="first")
 
 
 class TestTorch:

@@ -42,7 +42,7 @@ def test_it_reads_everything_and_drops_what_has_neither_gain_nor_shift() -> None
 
 def test_what_is_refused() -> None:
     one = np.ones(2)
-    for gain, shift in ((one, np.ones(3)), (np.ones((2, 2)), one), (np.ones(0), np.ones(0))):
+    for gain, shift in ((one, np.ones(3)), (np.ones((2, 2)), np.ones((2, 2))), (np.ones(0), np.ones(0))):
         with pytest.raises(ValueError, match=r"has gain \(d,\) and shift \(d,\)"):
             LayerNorm(gain, shift)
     with pytest.raises(ValueError, match="must be positive, not 0"):

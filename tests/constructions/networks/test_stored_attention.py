@@ -149,8 +149,13 @@ def test_numbers_that_are_zero_neither_read_nor_write(numbers: Any, reads: Any, 
     ("changes", "message"),
     [
         ({"slopes": np.zeros(2)}, "slopes, offsets and coefficients"),
-        ({"slopes": np.zeros(0), "offsets": np.zeros(0), "coefficients": np.zeros(0)}, "H >= 1"),
+        *(
+            (dict.fromkeys(("slopes", "offsets", "coefficients"), np.zeros(shape)), "H >= 1")
+            for shape in ((0,), (), (1, 1))
+        ),
         ({"query": EVERY[[0, 1]]}, "pairs its query with its key"),
+        ({"query": EVERY[[]]}, "pairs its query with its key"),
+        ({"source": EVERY[[0, 1]]}, "its source with its target"),
         ({"source": EVERY[[0, 1]], "target": EVERY[[2, 2]]}, "must differ"),
         ({"one": EVERY[[4, 5]]}, "one constant"),
         ({"target": ResidualStream({"x": 6}).directions()[[2]]}, r"directions of the stream \(x\)"),

@@ -1,5 +1,6 @@
 """Sums of ReLUs: the three number systems agree, the certificates bound, faults and bad input are refused."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -91,6 +92,9 @@ def test_bad_input_is_refused() -> None:
         identity()(np.ones(2), np.ones(2))
     with pytest.raises(ValueError, match="1-norm 2"):
         ReluSum(points([fmpq(1)]), points([[fmpq(1), fmpq(1)]]))
+    for wrong in ({"error": fmpq(-1)}, {"radius": fmpq(0)}):
+        with pytest.raises(ValueError, match="error must be >= 0 and radius > 0"):
+            replace(identity(), **wrong)
     with pytest.raises(ValueError, match="weights not all 0"):
         ridge(identity(), (0, 0))
 

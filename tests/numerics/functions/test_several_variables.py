@@ -52,6 +52,8 @@ def test_a_draw_is_certified_and_keeps_the_weight() -> None:
     assert np.abs(drawn(*x) - f(*x)).max() <= float(drawn.error)
     other = thinned(f, 50, 20, 1)
     assert other.coefficients.tolist() != drawn.coefficients.tolist()
+    one = thinned(f, 1, 20, 0)
+    assert (one.units, one.weight) == (1, f.weight)
 
 
 def test_bad_input_is_refused() -> None:

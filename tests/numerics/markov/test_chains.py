@@ -78,7 +78,19 @@ def test_starts() -> None:
         x = sample_sequences(P, 1, rng, start)
         assert abs(np.mean(x == 1) - law) < binomial_band(20000, np.array(law))
     assert sample_sequences(P[:3], 4, rng, [[1, 0], [0, 1], [1, 0]])[:, 0].tolist() == [1, 2, 1]
-    assert np.all(sample_sequences(np.array([[[0.0, 1.0], [1.0, 0.0]]]), 5, rng, [1, 0]) == [1, 2, 1, 2, 1])
+    both = np.array([[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]])  # each sequence follows its own chain
+    assert sample_sequences(both, 5, rng, [1, 0]).tolist() == [[1, 2, 1, 2, 1], [1, 1, 1, 1, 1]]
+
+
+def test_the_last_symbol_takes_what_rounding_leaves() -> None:
+    """Rows whose floats add up to less than the largest uniform number below 1: it draws the last symbol."""
+
+    class Largest(np.random.Generator):
+        def random(self, size: tuple[int, int]) -> np.ndarray:  # type: ignore[override]
+            return np.full(size, 1 - 2.0**-53)
+
+    P = np.full((1, 3, 3), [0.5, 0.25, 0.25 - 2.0**-52])
+    assert sample_sequences(P, 6, Largest(np.random.PCG64(0)), [0.5, 0.25, 0.25 - 2.0**-52]).tolist() == [[3] * 6]
 
 
 def test_sampling_is_reproducible() -> None:
