@@ -14,7 +14,8 @@ over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample
 frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities, enough_samples
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
-            TrackedCounts
+            TrackedCounts; training_schedule, training_sizes, slope_gradient, train_first_layer, truncated_step,
+            batch_gradients, pattern_features, FirstLayerStep
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
             feature_distance, feature_range; short_loss_bound, short_batch, noise_tail;
@@ -98,6 +99,14 @@ from lemmata.constructions.parity.under_sparse import (
     under_sparse_network,
     under_sparse_step,
 )
+from lemmata.constructions.parity.under_sparse_training import (
+    FirstLayerStep,
+    batch_gradients,
+    pattern_features,
+    train_first_layer,
+    training_schedule,
+    truncated_step,
+)
 from lemmata.numerics.fourier.boolean import (
     half_coefficient,
     majority_coefficient,
@@ -152,6 +161,6 @@ from lemmata.numerics.parity.sparse_neurons import (
 )
 from lemmata.numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tabulated_counts, tracked_counts
 from lemmata.numerics.parity.training import initial_network, train_parity
-from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
+from lemmata.numerics.parity.under_sparse_sizes import slope_gradient, training_sizes, under_sparse_sizes
 
 __all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

@@ -37,7 +37,7 @@ from lemmata.constructions.induction.single_head import single_trigram_head
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
-from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
 from lemmata.constructions.networks.recurrent import RecurrentLayer
 from lemmata.constructions.networks.transformer import Transformer
 from lemmata.constructions.parity.activations import Power
@@ -48,7 +48,8 @@ from lemmata.constructions.parity.polynet import polynet
 from lemmata.constructions.parity.quadratic import quadratic_network
 from lemmata.constructions.parity.transformer import parity_transformer
 from lemmata.constructions.parity.two_layer import neuron, post_step_network, power_network, relu_network
-from lemmata.constructions.parity.under_sparse import under_sparse_network
+from lemmata.constructions.parity.under_sparse import draw_under_sparse, under_sparse_network
+from lemmata.constructions.parity.under_sparse_training import train_first_layer, training_schedule
 from lemmata.constructions.registry.entry import (
     ALL,
     WITHOUT_EXACT,
@@ -209,6 +210,13 @@ def _prompts(block: Any, rng: np.random.Generator) -> Array:
     return block.prompt(*parts) if block.arithmetic == "exact" else block.layout.encode(*parts)
 
 
+def _trained_first_layer() -> Any:
+    """What the five steps make of an under-sparse start on all inputs."""
+    start, x = draw_under_sparse(6, 2, 0, fmpq(1, 100), 8, np.random.default_rng(1)), sign_inputs(6)
+    schedule = training_schedule(6, 2, 0, fmpq(1, 100))
+    return train_first_layer(start.network(), x, np.ones(len(x), dtype=int), (1, 4), schedule)[-1]
+
+
 def _parity(name: str, build: Callable[[], Any], *parts: str) -> Registered:
     """A network for sparse parities, over the rationals and in float64."""
     return Registered(name, build, _signs(5), WITHOUT_BALLS, convert=with_converted(*parts))
@@ -299,6 +307,13 @@ NETWORKS: tuple[Registered, ...] = (
     Registered(
         "parity: under-sparse",
         lambda: under_sparse_network(6, 4, 2, fmpq(1, 40), exact=True),
+        _signs(6),
+        WITHOUT_BALLS,
+        convert=with_converted(*_TWO_LAYERS),
+    ),
+    Registered(
+        "parity: trained end to end, first layer",
+        _trained_first_layer,
         _signs(6),
         WITHOUT_BALLS,
         convert=with_converted(*_TWO_LAYERS),

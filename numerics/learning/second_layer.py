@@ -106,7 +106,9 @@ def falling_rate_descent(features: ArrayLike, labels: ArrayLike, law: ArrayLike,
     w: Array = as_exact(np.zeros(rows.shape[1], dtype=int)) if exact else np.zeros(rows.shape[1])
     first: Any = as_exact([rate])[0] if exact else float(rate)
     for t in range(1, steps):
-        active = np.asarray(rows @ w < 1, dtype=bool)
+        active = np.asarray((rows @ w < 1) & (p > 0), dtype=bool)
+        if not active.any():  # the subgradient is 0, and stays so
+            break
         w = w + first * (steps - t) / steps * ((p * active) @ rows)
     return w
 
