@@ -86,10 +86,12 @@ class Quantizer:
 
 
 def _steps(steps: Sequence[tuple[fmpq, fmpq, fmpq]], start: fmpq | None = None) -> ReluSum:
-    """The continuous function that begins at `start` and rises by `height` on [position, position + length]."""
-    ordered = sorted(steps, key=lambda step: step[0])
+    """The continuous function that begins at `start` and rises by `height` on [position, position + length].
+
+    The steps are given from left to right.
+    """
     knots, values, value = [], [], fmpq(0) if start is None else start
-    for position, length, height in ordered:
+    for position, length, height in steps:
         for knot in (position, position + length):
             if not knots or knot > knots[-1]:
                 knots.append(knot)

@@ -44,13 +44,17 @@ def test_tables_of_functions_with_few_kinks(function: ReluSum) -> None:
 def test_compiled_loop_agrees_with_reference_back_propagation() -> None:
     """Without the block: `descend` against `lemmata.numerics.descent.backpropagation`, both in float64."""
     rng, layout = np.random.default_rng(5), PromptLayout((3, 2, 2))
-    r, dr = piecewise_linear([-1, 0, 1], [-1, 0, 2]), piecewise_linear([-1, 1], [1, 2])
+    knots, values = (-64, -0.5, 0.25, 1, 64), (-64, -0.5, 1, 0.5, 64)  # three kinks, with arguments in all pieces
+    r, dr = (
+        piecewise_linear(*(list(map(Fraction, part)) for part in (knots, values))),
+        piecewise_linear([-1, 1], [1, 2]),
+    )
     w, X, Y = rng.normal(size=layout.weight_count), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     gradient = risk_gradient(
         [V.tolist() for V in layout.matrices(w)],
         X.tolist(),
         Y.tolist(),
-        lambda t: t if t < 0 else 2 * t,
+        lambda t: float(np.interp(t, knots, values)),
         lambda t: (t + 3) / 2,
         lambda t, y: t - y,
     )
