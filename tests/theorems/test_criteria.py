@@ -111,3 +111,42 @@ def test_runs_that_all_learn_from_single_samples_would_miss_the_criterion_that_t
     for tried in summary["items"][single[0]]["result"]["tried"]:
         tried["times"] = [None] * len(tried["times"])
     assert met()
+
+
+def test_a_gap_that_doubles_in_fewer_than_half_of_the_runs_would_miss_its_criterion() -> None:
+    """In exactly half of the runs is enough, while all grow by more than a quarter."""
+    summary = copy.deepcopy(committed_results(find_experiment("parity-gap-growth")[1]))
+    runs = [run for item in summary["items"].values() for run in item["result"]["runs"]]
+
+    def met(doubled: int) -> bool:
+        for place, run in enumerate(runs):
+            run["relaxed"][1] = run["relaxed"][0] * (2.5 if place < doubled else 1.5)
+        return recomputed(summary)["criteria"][-1]["met"]
+
+    assert len(runs) % 2 == 0
+    assert met(len(runs) // 2)
+    assert not met(len(runs) // 2 - 1)
+
+
+def test_a_spread_that_falls_with_the_width_by_chance_would_miss_its_criterion() -> None:
+    """The same times at every width, but for one run of the narrowest: the correlation is negative, its p is not."""
+    summary = copy.deepcopy(committed_results(find_experiment("parity-width-times")[1]))
+    for key, item in summary["items"].items():
+        times = item["result"]["times"]
+        item["result"]["times"] = [1000 + 100 * (place % 5) for place in range(len(times))]
+        if key == "n40-width-10":
+            item["result"]["times"][0] = 4000
+    found = recomputed(summary)
+    assert found["numbers"]["rank correlation of width and deviation of log time"] < 0
+    assert found["numbers"]["its p"] > 0.1
+    assert [one["met"] for one in found["criteria"] if one["text"].startswith("less variance")] == [False]
+
+
+def test_times_that_grow_with_the_root_of_the_width_would_miss_their_criterion() -> None:
+    summary = copy.deepcopy(committed_results(find_experiment("recurrent-sgd")[1]))
+    for item in summary["items"].values():
+        runs = len(item["result"]["done"])
+        item["result"]["done"] = [100 * math.isqrt(item["settings"]["width"])] * runs
+    found = recomputed(summary)
+    assert found["numbers"]["slope of their logarithm in log m"]["low"] > 0.49
+    assert [one["met"] for one in found["criteria"] if "do not grow with the width" in one["text"]] == [False]

@@ -52,8 +52,11 @@ def test_signs_need_the_root_of_the_number_of_parities(n: int, k: int) -> None:
     assert least == parity_sign_rank_bound(n, k)
     assert (least - 1) ** 2 < comb(n, k) <= least**2
     assert sign_rank_bound(A, power=3).dimension == least
-    for m in (1, 2, comb(n, k) // 2):  # some of the parities need the root of their number
-        assert (sign_rank_bound(A[:, :m]).dimension - 1) ** 2 < m <= sign_rank_bound(A[:, :m]).dimension ** 2
+    # some of the parities need the root of their number, also where that is just above an integer
+    for m in (1, 2, comb(n, k) // 2, (least - 1) ** 2 + 1):
+        some = sign_rank_bound(A[:, :m])
+        assert (some.dimension - 1) ** 2 < m <= some.dimension**2
+        verify_sign_rank(A[:, :m], some)
 
 
 @check(
@@ -81,6 +84,7 @@ def test_the_bound_is_below_the_dimension_of_a_representation() -> None:
         for power in (1, 2, 8):
             bound = sign_rank_bound(signs, power)
             verify_sign_rank(signs, bound)
+            verify_sign_rank(signs, replace(bound, dimension=0))  # which says nothing
             assert 1 <= bound.dimension <= dimension
             assert bound.row_sum * (1 + 1e-9) >= np.linalg.norm(signs, 2) ** (2 * power)
             seen.add((dimension, bound.dimension))

@@ -15,6 +15,7 @@ from it is at least 1 - D/C(n,k).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as Q
 from itertools import combinations
 from math import comb
@@ -27,7 +28,7 @@ from flint import arb, fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmata.certificates.duality.feature_fit import best_fit, fit_all_parities, theorem_bound
+from lemmata.certificates.duality.feature_fit import best_fit, fit_all_parities, theorem_bound, verify
 from lemmata.certificates.duality.features import feature_table, normalised, tabulate, tangent_features
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.walsh import walsh_hadamard
@@ -132,6 +133,8 @@ def test_the_bound_is_attained(radius):
         fit = best_fit(table, S, radius)
         assert fit.lower <= 1 - radius <= fit.upper
         assert fit.upper - fit.lower < Q(1, 10**6)
+        with pytest.raises(ValueError, match="does not prove the lower bound"):
+            verify(table, replace(fit, lower=fit.lower + Q(1, 10**5)))  # above the loss
         losses = np.maximum(0, 1 - float(radius) * _parity(X, S) ** 2)
         assert losses.mean() == pytest.approx(1 - float(radius))
     assert theorem_bound(table, 2, radius).contains(arb(fmpq(1) - fmpq(radius.numerator, radius.denominator)))

@@ -39,6 +39,7 @@ def test_activations_off_the_integers(k: int, z: Fraction) -> None:
     assert TriangleWave(4, k)(exact)[0] == _as_fmpq(at_below * (1 - (z - below)))
     sine = float(Sinusoid(k)(exact)[0])
     assert abs(sine - np.sin(np.pi / 2 * (float(z) + 1 - k))) <= EPS * (2 + np.pi * (12 + k))
+    assert abs(Sinusoid(k)(np.array([float(z)]))[0] - sine) <= EPS * (2 + np.pi * (12 + k))
     for activation in activations(k)[:3:2]:
         assert activation(np.array([float(z)]))[0] == pytest.approx(
             float(to_float(activation(exact))[0]), abs=400 * EPS

@@ -31,6 +31,16 @@ def test_balls_contain_the_floats(partner: Partner) -> None:
         assert all(abs(arb(f) - b) < arb("1e-12") for f, b in zip(floats, balls, strict=True))
 
 
+def test_each_term_is_cut_at_its_own_level() -> None:
+    """At alpha = 1.5 a term is gone with the level 1 and whole with the level 2; terms add up."""
+    at = np.array([1.5]), np.array([0.5])
+    both = indicator_function([0, -2, 3], 1)
+    alone = indicator_function([0, -2], 1), indicator_function([0, 0, 3], 1)
+    assert both.clipped([2.0, 1.0])(*at) == alone[0](*at)
+    assert both.clipped([1.0, 2.0])(*at) == alone[1](*at)
+    assert alone[0](*at) != alone[1](*at)
+
+
 def test_undecided_cases_are_refused() -> None:
     function = indicator_function([0, 0, 1], 1, "sign").clipped([1.0])
     near, wide = as_balls([2]), np.array([arb("0 +/- 2")], dtype=object)

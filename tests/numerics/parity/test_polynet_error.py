@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.parity import signed_sums
 from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
 from lemmata.numerics.parity.signed_sums import signed_sum_counts
 
@@ -20,6 +21,18 @@ weights = st.integers(-4, 4)
 def test_counts_of_signed_sums(u: list[int]) -> None:
     totals = [sum(a * z for a, z in zip(u, signs, strict=True)) for signs in product((1, -1), repeat=len(u))]
     assert signed_sum_counts(u) == {total: totals.count(total) for total in set(totals)}
+
+
+@pytest.mark.parametrize(("u", "values"), [([3**j for j in range(20)], 2**20), (list(range(20000, 20020)), 400_191)])
+def test_the_room_for_the_counts_is_asked_for(u: list[int], values: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one value per sign vector, or for the integers up to the sum of the weights where these are fewer."""
+
+    def refuse(needed: int, purpose: str) -> None:
+        raise MemoryError(f"{purpose} {needed / values:g} bytes each")
+
+    monkeypatch.setattr(signed_sums, "require_memory", refuse)
+    with pytest.raises(MemoryError, match=rf"20 signs, with up to {values} values, 300 bytes each"):
+        signed_sum_counts(u)
 
 
 @given(st.lists(st.lists(weights, min_size=1, max_size=4), min_size=1, max_size=3))

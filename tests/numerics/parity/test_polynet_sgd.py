@@ -69,6 +69,14 @@ def test_the_records_are_those_of_a_plain_run(k: int, block: int, seed: int, mon
     assert k < 4 or at == steps
 
 
+def test_the_last_step_of_the_last_block_is_recorded() -> None:
+    """In a single step from 1/10 and 1, where the irrelevant weight of the last block is the larger one."""
+    runs = [train_polynet([[1.0, 0.1], [1.0, 1.0]], 1, 0.2, seed) for seed in range(6)]
+    largest = [run.largest_irrelevant for run in runs]
+    assert largest == [max(1.0, run.weights[1, 1]) for run in runs]
+    assert max(largest) > 1.01
+
+
 def test_the_slack_is_that_of_the_growth_claim() -> None:
     """n' = 1: w_i = 1 + t eta for all t, exactly the bound plus 1/2; for k = 2, n' = 2 the bound grows by eta/4."""
     assert train_polynet([[1.0], [1.0]], 300, 0.1, 0).smallest_slack == pytest.approx(0.5, abs=1e-12)

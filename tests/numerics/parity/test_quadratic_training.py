@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import torch
 
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.quadratic import QuadraticNetwork, quadratic_network
+from lemmata.numerics.parity import quadratic_training
+from lemmata.numerics.parity.compiled_training import next_word
 from lemmata.numerics.parity.quadratic_training import (
     QuadraticLayers,
     initial_quadratic,
@@ -70,6 +73,21 @@ def test_steps_are_those_of_autograd(n: int, widths: tuple[int, ...], output_bia
         assert np.abs(mine - theirs.detach().numpy()).max() < 1e-13
     assert not np.allclose(ours[0], start.layers()[0][0])
     assert (trained.output_bias[0] == start.output_bias[0]) == (not output_bias)
+
+
+def test_compiled_steps_stay_within_their_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uncompiled, where an index out of bounds is refused, they are the same; with n above all widths."""
+
+    def after(steps: Any) -> np.ndarray:
+        network = _start(6, (4, 3))
+        parts = network.weights, network.bias, network.readout, network.output_bias
+        steps(*parts, np.array(network.widths), 2, np.array([5], dtype=np.uint64), 2, 4, 0.05, True)
+        return network.weights
+
+    compiled = after(quadratic_training._descend)
+    monkeypatch.setattr(quadratic_training, "next_word", lambda state: np.uint64(next_word(state)))
+    assert np.abs(after(quadratic_training._descend.py_func) - compiled).max() < 1e-15
+    assert np.abs(compiled - _start(6, (4, 3)).weights).max() > 1e-3
 
 
 def test_padding_stays_zero() -> None:

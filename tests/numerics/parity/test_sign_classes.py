@@ -40,7 +40,8 @@ def test_bad_input_is_refused() -> None:
         class_readout(2 * w, u, [3, 4, 5, 6, 7])
     with pytest.raises(ValueError, match="from 1 to 2k - 1 = 7"):
         class_readout(w, u, [3, 4, 5, 6, 8])
-    with pytest.raises(ValueError, match="at least one class"):
-        no_class_probability(0, 3, 2, 5)
+    for sizes in ((0, 3, 2, 5), (2, 3, 2, 0), (2, 3, 4, 5), (2, 3, 0, 5)):
+        with pytest.raises(ValueError, match="at least one class"):
+            no_class_probability(*sizes)
     with pytest.raises(ValueError, match="at least as many pairs"):
         no_class_bound(2, 3, 2, 1)

@@ -28,6 +28,12 @@ def test_numbers_out_of_range_are_refused(epsilon: object, radius: object, const
         complexity(polynomial([0, 1]), radius, epsilon, constant)
 
 
+@pytest.mark.parametrize(("radius", "constant"), [(fmpq(-1, 2), 2), (1, fmpq(-1, 2))])
+def test_sizes_below_zero_have_no_smooth_complexity(radius: fmpq, constant: fmpq) -> None:
+    with pytest.raises(ValueError, match="at least 0, not -1/2"):
+        smooth_complexity(polynomial([0, 1]), radius, constant)
+
+
 def test_an_infinite_series_needs_a_bound_on_what_is_left_out() -> None:
     with pytest.raises(ValueError, match="nothing bounds the terms"):
         PowerSeries("all ones", lambda _: fmpq(1))
