@@ -17,7 +17,7 @@ from flint import fmpq
 from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
 from lemmata.constructions.descent.layout import PromptLayout
 from lemmata.numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
-from lemmata.theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION, judge
+from lemmata.theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION, judge, needed
 from lemmata.theorems.deep_icgd.experiments.tasks import (
     descent_r_squared,
     outputs,
@@ -56,6 +56,11 @@ def test_steps_of_the_construction_that_fit(N: int, steps: int, by_depth: list[i
     assert kinds.count("multiplication") == N  # a layer that these transformers lack altogether
     assert 2 * BLOCKS // len(kinds) == BLOCKS // (N + 2) == steps
     assert [2 * blocks // len(kinds) for blocks in (4, 6, 8, 10)] == by_depth
+    assert needed(N, BLOCKS, 0.5, [0.1, 0.4, 0.6]) == {
+        "steps in as many sublayers": steps,
+        "steps until as good": 10,
+        "layers until as good": 10 * len(kinds),
+    }
 
 
 @check("deep-icgd:experiment-setup", grade="exact", target="printed", supporting=True)

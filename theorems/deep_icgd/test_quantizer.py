@@ -150,7 +150,8 @@ def test_corrected_quantiser(q: Quantizer) -> None:
     (F.10): 0 outside the cube beyond the last ramp. (F.11): penalty 0 on [0, B], -B beyond the ramps.
     """
     B, D, delta = q.bound, q.granularity, q.ramp
-    for z in critical_points(q):
+    before_jumps = [t * q.cell - q.cell / 64 for t in range(1, D + 1)]  # of the step function
+    for z in [*critical_points(q), *before_jumps]:
         for t in range(D):
             low, high = t * q.cell, t * q.cell + delta * B
             branch = fmpq(0) if z < low else (z - low) / (delta * D) if z < high else q.cell

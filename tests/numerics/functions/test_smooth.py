@@ -28,18 +28,13 @@ def test_bound_encloses_the_sup_from_above_and_nearly() -> None:
     assert exponential.bound(1, 1, 1) >= fmpq(27182818, 10**7)
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(-1, 1), (0, 3), (-3, -2), (-1, 5), (3, fmpq(193, 64)), (fmpq(-193, 64), -3)]
-)
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (0, 3), (-3, -2), (-1, 5)])
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_bound_is_at_least_every_value(low: int | fmpq, high: int | fmpq, order: int) -> None:
-    """At both ends and inside; for the linear and the exponential function the sup is at an end.
-
-    On short intervals far from 0 the mean value form is the sharper one, and right only around a point inside.
-    """
+def test_bound_is_at_least_every_value(low: int, high: int, order: int) -> None:
+    """At both ends and inside; for the linear and the exponential function the sup is at an end."""
     for function in (smooth_functions.identity, exponential, tanh, softplus, sine):
         bound = function.bound(low, high, order)
-        at = [arb(low + (high - low) * fmpq(i, 16)) for i in range(17)]
+        at = [arb(fmpq(low)) + fmpq(high - low, 16) * i for i in range(17)]
         assert all(abs(function.jet(t, order)[order]).lower() <= bound for t in at)
 
 
