@@ -48,14 +48,14 @@ def pq_norm(matrix: ArrayLike, p: Exponent | float, q: Exponent | float) -> arb:
 
 
 def token_norm(tokens: ArrayLike) -> arb:
-    """The largest 2-norm of a token, for X of shape (..., T, d).
+    """The largest 2-norm of a token, for tokens of shape (..., d).
 
     Raises:
         ValueError: for no token, or entries that are not finite.
     """
     rows = np.asarray(tokens)
     if rows.ndim < 1 or not rows.size:
-        raise ValueError(f"The tokens have the shape (..., T, d) with T, d >= 1, not {rows.shape}.")
+        raise ValueError(f"The tokens have the shape (..., d), at least one token and d >= 1, not {rows.shape}.")
     return largest_row_norm(rows.reshape(-1, rows.shape[-1]))
 
 

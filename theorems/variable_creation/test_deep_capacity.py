@@ -386,6 +386,8 @@ def test_networks_are_rebuilt_from_their_codes(seed, part):
 
     The network of the smaller eps is farther than eps from that with W_QK transposed.
     """
+    by_hand = covered_row(np.array([0.75, 0.495]), 9.0, 2 * np.eye(2), 2.0, 1.0)  # errors 1.5 > eps and 0.99
+    assert (by_hand[0].tolist(), by_hand[1]) == ([0.5, 0.0], 1)  # one step of length eps/R
     rng = np.random.default_rng(seed)
     depth, d, m, T = 1 + seed % 2, 2, 3, 2
     X = rng.normal(size=(m, T, d)) * 0.6

@@ -180,10 +180,23 @@ def test_beyond_the_cubes_the_values_are_not_kept():
     assert (low != high).all()
 
 
+def as_printed(nodes: list[list[Q]], f: list[int], radius: Q, x: list[Q]) -> Q:
+    """sum_i f_i nu_delta(S_i - k), with the printed bumps, which are steps; nu as a number clipped to [0, 1]."""
+    total = Q(0)
+    for node, value in zip(nodes, f, strict=True):
+        along = [(a - b) / radius for a, b in zip(x, node, strict=True)]
+        S = sum((clipped(u + 2) - clipped(2 - u) for u in along), start=Q(0))
+        total += value * clipped((S - len(node)) / radius + 1)
+    return total
+
+
 @counterexample("variable-creation:lemma-A.25", grade="exact", supporting=True)
 @proof_steps("memorising.md: 6")
 def test_the_printed_network_misses_almost_all_points():
-    """The printed signs on the points of the cubes at -1, 0, 1 radii in every coordinate."""
+    """The printed signs on the points of the cubes at -1, 0, 1 radii in every coordinate.
+
+    The network is the printed one: its values are those of nu_delta(S - k), S the sum of nu(u + 1) - nu(1 - u).
+    """
     wrong = total = 0
     for k, n, radius in SIZES:
         if n == 1 or radius > 1:
@@ -194,9 +207,11 @@ def test_the_printed_network_misses_almost_all_points():
         steps = list(product((-1, 0, 1), repeat=k))
         points = [[a + radius * b for a, b in zip(node, step, strict=True)] for node in nodes for step in steps]
         expected = [value for value in f for _ in steps]
-        found = network(as_exact(points))[:, 0].tolist()
+        points.append([Q(30)] * k)  # on the far side of all nodes, where no printed bump is 0
+        *found, far = network(as_exact(points))[:, 0].tolist()
+        assert [*found, far] == as_exact([as_printed(nodes, f, radius, x) for x in points]).tolist()
         wrong += sum(a != b for a, b in zip(found, expected, strict=True))
-        total += len(points)
+        total += len(found)
     assert total > 100
     assert wrong >= 9 * total / 10
 

@@ -280,6 +280,8 @@ def test_gradients_cost_at_most_four_times_the_circuit(effort):
         assert list(gradient(chain)(x)) == [chain(x)[0] / entry for entry in x]
     power = Circuit(1, tuple(Gate("*", (i, 0)) for i in range(30)), (30,))
     assert gradient(power).size == 4 * power.size
+    unused = Circuit(2, (Gate("*", (0, 1)), Gate("*", (2, 0))), (1,))  # the output is an input, and no gate is live
+    assert gradient(unused).size - unused.size == sum(unused.counts().values()) == 0
 
 
 # ---- definition 3.1d

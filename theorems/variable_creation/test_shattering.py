@@ -80,6 +80,7 @@ def test_unbounded_heads_shatter_by_their_forward_pass(effort):
                 kept = [y * (f - fmpq(1, 2)) for y, f in zip(signs, outputs, strict=True)]
                 assert all(bool(x >= SELF_WEIGHT - fmpq(1, 2)) and bool(x + arb("1e-30") > margin) for x in kept)
                 patterns.add(tuple(signs))
+            assert all(abs(head(X)[0, 0] - a) < arb("1e-30") for X, a in zip(sequences, outputs, strict=True))
             assert len(patterns) == 2**n
 
 

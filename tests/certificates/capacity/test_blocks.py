@@ -54,6 +54,8 @@ def test_blocks_are_their_formula_and_errors_are_distances(activation: str) -> N
         assert found.error <= found.bound <= found.printed
     assert np.allclose(to_float(one[0](X)), run(one[0], X))
     assert np.allclose(to_float(one[0].score), one[0].query @ one[0].key.T)
+    listed: Any = [part.tolist() for part in (one[0].query, one[0].key, one[0].value, one[0].mixing)]
+    assert np.allclose(to_float(AttentionBlock(*listed, activation=one[0].activation)(X)), run(one[0], X))
 
 
 def test_equal_networks_do_not_differ() -> None:

@@ -228,8 +228,9 @@ def test_heads_without_a_code_are_refused():
     ):
         with pytest.raises(ValueError, match="softmax head that sees all tokens"):
             compress_head(other, X, 1)
-    with pytest.raises(ValueError, match="must have shape"):
-        compress_head(head, X[..., :2], 1)
+    for sample in (X[..., :2], X[0], X[:0], X[None]):
+        with pytest.raises(ValueError, match="must have shape"):
+            compress_head(head, sample, 1)
     with pytest.raises(ValueError, match="cannot attend"):
         compress_head(head, X, 1, attends=4)
     with pytest.raises(ValueError, match="values of the head"):

@@ -109,6 +109,12 @@ def test_a_cover_that_is_too_large_is_improved(monkeypatch):
     assert len(least_set_cover(CYCLE, 5).chosen) == 3
 
 
+def test_the_program_finds_a_cover_that_the_largest_sets_first_would_not():
+    """Two halves, and a set of four that leaves one element of each: without a search to improve what was found."""
+    found = least_set_cover([0b110110, 0b000111, 0b111000], 6, largest_search=0)
+    assert (found.chosen, found.lower, found.searched) == ((1, 2), 2, False)
+
+
 def test_wrong_set_covers_are_rejected():
     found = least_set_cover(CYCLE, 5)
     with pytest.raises(CoverError, match="do not cover"):

@@ -135,6 +135,8 @@ def test_seeds_repeat_and_lengths_matter() -> None:
     first, again = audit_attention(head, seed=4), audit_attention(head, seed=4)
     assert (first.tokens == again.tokens).all()
     assert first.lower == again.lower
+    assert first.tokens.shape == first.moved.shape == (65, 3)
+    assert 0 < audit_attention(head, starts=1).lower <= first.upper  # fewer starts than coordinates
     short = audit_attention((4 * TURN, EYE, EYE), length=2)
     assert short.attained < 0.9  # the bound is for all lengths
 

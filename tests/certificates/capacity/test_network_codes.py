@@ -104,6 +104,8 @@ def test_bad_arguments_are_refused():
         compress_network([], X, 1)
     with pytest.raises(ValueError, match="must have shape"):
         compress_network(blocks, X[..., :1], 1)
+    with pytest.raises(ValueError, match="pairs of tokens have more than"):
+        compress_network(blocks, np.zeros((1, 710, 2), dtype=int), 1)
     with pytest.raises(ValueError, match="NaN or infinity"):
         compress_network(blocks, X * float("nan"), 1)
     with pytest.raises(ValueError, match="allow a larger error"):

@@ -35,6 +35,7 @@ def test_norms_are_those_of_numpy() -> None:
     assert middle(pq_norm(M, 1, math.inf)) == pytest.approx(np.linalg.norm(M, 1))
     assert middle(pq_norm(M, 3, 2)) == pytest.approx(np.linalg.norm(np.linalg.norm(M, 3, axis=0)))
     assert middle(token_norm(drawn(3, 4, 6))) == pytest.approx(np.linalg.norm(drawn(3, 4, 6), axis=-1).max())
+    assert middle(token_norm(drawn(6))) == pytest.approx(np.linalg.norm(drawn(6)))
     root = np.array([[arb(2).sqrt(), arb(0)], [arb(0), arb(1)]], dtype=object)
     assert arb(2).sqrt() <= spectral_norm(root) <= arb("1.41422")
 
@@ -62,8 +63,10 @@ def test_shapes_fit() -> None:
         spectral_norm(np.ones(3))
     with pytest.raises(ValueError, match="at least one entry"):
         frobenius_norm(np.ones((0, 3)))
-    with pytest.raises(ValueError, match=r"The tokens have the shape \(..., T, d\)"):
+    with pytest.raises(ValueError, match=r"The tokens have the shape \(..., d\), .* not \(0, 3\)"):
         token_norm(np.ones((0, 3)))
+    with pytest.raises(ValueError, match=r"The tokens have the shape \(..., d\), .* not \(\)"):
+        token_norm(1)
     with pytest.raises(ValueError, match=r"W_QK has d columns, but the shapes are \(2, 2\), \(3, 3\)"):
         head_norms(np.ones((2, 2)), np.ones((3, 3)))
     with pytest.raises(ValueError, match=r"W_C \(k, d\), not \(3, 2\) and \(3, 3\)"):

@@ -51,6 +51,8 @@ def test_further_layers_are_enclosed(seed):
         (network(0), [0], [1], "needs low <= high in 2 coordinates"),
         (FeedForward((Affine(np.ones((2, 1), int)), Affine(np.ones((1, 1), int)))), [0, 0], [1, 1], "at most one"),
         (FeedForward((Affine(np.eye(2, dtype=int)),)), [0, 0], [1, 1], "two or more"),
+        (FeedForward((Affine(np.eye(2, dtype=int)),), activations=("relu",)), [0, 0], [1, 1], "two or more"),
+        (FeedForward((Affine(np.eye(2, dtype=int)),) * 2, activations=("identity",) * 2), [0, 0], [1, 1], "the first"),
         (network(0).to_float(), [0, 0], [1, 1], "must be rational"),
     ],
 )

@@ -192,6 +192,8 @@ class TestFaults:
         assert np.array_equal(alone, np.tile(head.output(head.null[1]), (4, 1)))
         with pytest.raises(ValueError, match="A token sees no token"):
             replace(head, null=None)(self.Z.astype(float), visible=np.zeros((4, 4), dtype=bool))
+        with pytest.raises(ValueError, match="A token sees no token"):
+            plain(np.eye(3), np.eye(3), np.eye(3))(self.Z.astype(float), memory=np.zeros((0, 3)))
 
 
 class TestNumbers:

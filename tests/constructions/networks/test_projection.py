@@ -78,6 +78,8 @@ def test_wide_balls_enclose_the_projection_of_their_points(seed: int) -> None:
             point = layer(as_balls(middle + width * rng.uniform(-1, 1, size=3) * (1 - 1e-9)))
             assert all(ball.overlaps(x) for ball, x in zip(enclosure, point, strict=True))
         assert all(abs(float(ball.mid())) + float(ball.rad()) <= 4 + 1e-6 for ball in enclosure)
+        inside = as_balls([fmpq(1, 8), fmpq(1, 4), 0])
+        assert all(x.is_exact() for x in BallProjection(3, fmpq(1, 3))(inside))  # inside nothing is multiplied
 
 
 def test_exact_projection_refuses_roots_and_decides_algebraic_norms() -> None:
@@ -85,6 +87,8 @@ def test_exact_projection_refuses_roots_and_decides_algebraic_norms() -> None:
     inside = np.array([root, fmpq(0)], dtype=object)
     assert (BallProjection(2, Fraction(3, 2))(inside) == inside).all()
     assert (BallProjection(2, 1)(np.array([root, root], dtype=object)) == np.array([root, root]) / 2).all()  # norm 2
+    near = as_exact([["3003/5000", "4004/5000"], ["-1/8", "1/8"]])  # of norm 1001/1000, and inside
+    assert (BallProjection(2, 1)(near) == as_exact([["3/5", "4/5"], ["-1/8", "1/8"]])).all()
     with pytest.raises(ValueError, match="root of 8, is not rational"):
         BallProjection(2, 1)(np.array([2, 2]))
     with pytest.raises(ValueError, match="not rational"):
@@ -142,8 +146,9 @@ def test_layers_without_weights() -> None:
         assert (layer.arrays(), layer.count, layer.one_norm, layer.inputs, layer.outputs) == ((), 0, 0, 3, 3)
         assert layer.reads(stream) == layer.writes(stream) == ("x", "p")
         assert layer.map(to_float)(np.zeros((1, 3))).tolist() == [[0, 0, 0]]
-        with pytest.raises(ValueError, match="4 coordinates, but the map takes 3"):
-            layer(np.zeros((2, 4)))
+        for width in (2, 4):
+            with pytest.raises(ValueError, match=f"{width} coordinates, but the map takes 3"):
+                layer(np.zeros((2, width)))
 
 
 def test_bad_bounds_are_refused() -> None:

@@ -90,6 +90,7 @@ def test_properties_of_functions():
     ("arguments", "message"),
     [
         ((4, (1, 4), "0110"), r"positions 0\.\.3, but \[4\] lie outside"),
+        ((4, (-1, 2), "0110"), r"but \[-1\] lie outside"),
         ((4, (1, 1), "0110"), r"must be different, but it repeats \[1\]"),
         ((4, (), "0"), "but there is none"),
         ((4, (1, 2), "01101"), r"has 4 values, or 3 by the number of ones, but 5 are given"),

@@ -62,6 +62,8 @@ def test_large_numbers_do_not_overflow():
     products, unit = table.products([2**40, 2**40])
     assert products.tolist() == [2**81] * 2
     assert unit == 1
+    products, unit = table.products([2**70, fmpq(1, 3)])
+    assert (products[0] * unit).numer() == 2**40 * (3 * 2**70 + 1)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,7 @@ def test_large_numbers_do_not_overflow():
         (lambda: CodedPositions(65, 4, 3), "64 codes of 3 terms .* too few for 65"),
         (lambda: CodedPositions(5, 3, 2), "power of two, not 3"),
         (lambda: random_sign_positions(0, 2, 0), "number of positions must be an integer >= 1"),
+        (lambda: random_sign_positions(2, 0, 0), "root of d must be an integer >= 1"),
         (lambda: coherence(orthonormal_positions(1)), "two or more positions"),
     ],
 )

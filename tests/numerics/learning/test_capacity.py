@@ -116,6 +116,8 @@ def test_counts_are_integers_of_at_least_one(name: str, bad: object) -> None:
 def test_other_refusals() -> None:
     with pytest.raises(ValueError, match="at least one head"):
         multi_head_capacity([], **AT)
+    with pytest.raises(ValueError, match="Lipschitz constant of the softmax must be a positive"):
+        head_capacity(HeadNorms(1, 1, 1), **AT, softmax=0)
     with pytest.raises(ValueError, match="at least one layer, and the order later or earlier"):
         amplifications([])
     with pytest.raises(ValueError, match="not 'middle'"):
@@ -186,6 +188,12 @@ def test_no_cover_is_needed_where_zero_is_near_enough() -> None:
 def test_row_radii_share_the_error() -> None:
     first, second = row_radii(3, 2, "1/2", 10, 4)
     assert (second + 2 * first).contains(fmpq(1, 2))
+
+
+def test_parts_are_named_by_their_head() -> None:
+    one = HeadNorms(1, 1, 1)
+    assert list(multi_head_capacity([one], **AT).parts) == ["scores", "values"]
+    assert list(multi_head_capacity([one, one], **AT).parts) == ["scores 1", "values 1", "scores 2", "values 2"]
 
 
 def test_bounds_grow_with_every_norm() -> None:

@@ -108,3 +108,5 @@ def test_other_bad_arguments_are_refused():
         deviation_failure_probability([[0, 1]], [[0]], ["1/2", "1/2"], 1, arb)
     with pytest.raises(ValueError, match="differ by more than"):
         deviation_failure_probability([[0, 1], [1, 1]], [[0, 0], [0, 0]], ["1/2", "1/2"], 1, arb)
+    with pytest.raises(ValueError, match="differ by more than 2 times"):
+        deviation_failure_probability([[0], ["201/100"]], [[0], [1]], [1], 1, arb, lipschitz=2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from lemmata.numerics.learning import identification
 from lemmata.numerics.learning.identification import conjunctions, identification_bound, identification_probability
 
 
@@ -34,6 +35,13 @@ def test_bounds_and_conjunctions():
     assert identification_probability(table, 0) == identification_bound(3, 0) == fmpq(1, 3)
     assert identification_bound(10, 2) == fmpq(2, 5)
     assert identification_bound(3, 2) == 1
+
+
+def test_the_largest_enumeration_is_allowed(monkeypatch):
+    monkeypatch.setattr(identification, "LARGEST_ENUMERATION", 8)
+    assert identification_probability([[0, 1], [1, 0]], 3) == 1
+    with pytest.raises(ValueError, match=r"2\^4 samples, more than 8"):
+        identification_probability([[0, 1], [1, 0]], 4)
 
 
 @pytest.mark.parametrize(
