@@ -62,7 +62,7 @@ def test_large_numbers_do_not_overflow():
     products, unit = table.products([2**40, 2**40])
     assert products.tolist() == [2**81] * 2
     assert unit == 1
-    products, unit = table.products([2**70, fmpq(1, 3)])
+    products, unit = table.products(as_exact([2**70, "1/3"]))
     assert (products[0] * unit).numer() == 2**40 * (3 * 2**70 + 1)
 
 
