@@ -3,12 +3,15 @@
     python -m tests.mutants.everywhere --seed 5 [--size 150] [--seconds 3000] [--folder build/everywhere] [--write]
 
 `tests.mutants` draws so many from each room, and measures all tests first. Here every file of the library has a chance
-that grows with its length, the site, the commands, the chapters' experiments and helpers among them, and a fault meets
-the tests that mirror its module, then those that import it, deciding checks before others, up to `FEW` files; what
-survives them meets `MANY`. The fates stand in `everywhere.json`, in the order of the draw: where time ends early, they
-are those of its first faults. A fault is *seen* if a test fails that passes without it; one that no test decides in its
-time is not, nor one that only the test of fingerprints sees, to which every change of an experiment's code is one.
-`CRITERION` was committed before the first draw.
+that grows with its length, the site, the commands, the chapters' experiments and helpers among them. A fault meets the
+files of tests that mirror its module, then those that import it, deciding checks before others: all that import it
+directly, up to `MANY`, and at least `FEW`. They run one, two, four and so on at a time, until one sees it or `ENOUGH`
+seconds of the processor are spent; the clock decides nothing, so that other work on the machine changes no fate. One
+fault is done to its end before the next begins: where time ends early, the fates are those of the first faults drawn.
+
+A fault is *seen* if a test fails that passes without it. Out of time is not seen, nor is what only the test of
+fingerprints sees, to which every change of an experiment's code is one. Each draw is a file in `draws`. `CRITERION` was
+committed before the first one. `met` in the file of a draw says what its faults met, which differs in the first one.
 """
 
 from __future__ import annotations
@@ -28,19 +31,25 @@ from typing import Any
 from lemmata.numerics.runs.confidence import proportion_interval
 from lemmata.numerics.runs.files import write_atomically
 from tests.mutants.choice import _distances, _mirrors, mirrors
-from tests.mutants.results import as_text
+from tests.mutants.results import as_text, load
 from tests.mutants.sample import Mutant, mutants_at, places_of
-from tests.mutants.trial import planted
+from tests.mutants.trial import batches, planted
 from tests.mutants.workers import LIBRARY, ROOT, Request, Worker, copy_of_the_tree, files_of_the_tree
 
 CRITERION = 0.93
 """The share of the first fates that is to be seen."""
-FATES = Path(__file__).with_name("everywhere.json")
+DRAWS = Path(__file__).with_name("draws")
 RESULTS = "tests/theorems/test_results.py"
 FINGERPRINTS = f"{RESULTS}::test_the_code_of_today_made_every_result_or_repeated_slices_of_it"
 FEW, MANY = 4, 16
-LIMITS = {FEW: 120.0, MANY: 300.0}
-"""Seconds of the clock for a fault, by how many files of tests it meets."""
+LIMIT, ENOUGH = 60.0, 120.0
+"""Seconds of the processor: of one test; and after which a fault meets no further files."""
+CLOCK = 3600.0
+"""Seconds of the clock after which a run that takes no time on the processor is given up."""
+
+
+MET = f"up to {MANY} files of tests, for {ENOUGH:.0f} seconds of the processor"
+"""What a fault meets, in words."""
 
 
 def files_to_change(root: Path) -> list[str]:
@@ -66,17 +75,20 @@ def drawn(seed: str, size: int, root: Path) -> list[Mutant]:
     return list(found.values())
 
 
-def files_met(file: str, tree: Path, most: int) -> list[str]:
-    """Files of tests: what mirrors a module, deciding checks and others that import it, its folder, the nearest."""
+def files_met(file: str, tree: Path) -> list[str]:
+    """Files of tests: what mirrors a module, deciding checks and others that import it; if few, the nearest others."""
     exact, folder = _mirrors(file)
-    near = _distances(file, tree)
-    imported = {one: far for one, far in near.items() if Path(one).name.startswith("test_")}
+    imported = {one: far for one, far in _distances(file, tree).items() if Path(one).name.startswith("test_")}
+
+    def mirrored(one: str) -> bool:
+        return one == exact or one.startswith(folder)
 
     def order(one: str) -> tuple[bool, int, bool, int]:
-        mirrored = one == exact or one.startswith(folder)
-        return not mirrored, imported.get(one, 99), not one.startswith("theorems/"), (tree / one).stat().st_size
+        return not mirrored(one), imported.get(one, 99), not one.startswith("theorems/"), (tree / one).stat().st_size
 
-    found = sorted({*mirrors(file, tree), *imported}, key=order)[:most]
+    found = sorted({*mirrors(file, tree), *imported}, key=order)
+    near = sum(mirrored(one) or imported.get(one) == 1 for one in found)
+    found = found[: min(MANY, max(FEW, near))]
     return [*found, RESULTS] if "/experiments/" in file and RESULTS not in found else found
 
 
@@ -86,29 +98,35 @@ class Judge:
     def __init__(self, worker: Worker) -> None:
         self.worker, self.broken, self.sound = worker, {FINGERPRINTS}, set[str]()
 
-    def fate(self, mutant: Mutant, most: int) -> dict[str, Any]:
+    def fate(self, mutant: Mutant) -> dict[str, Any]:
         """The fate of a fault: killed, timeout or survived, by which test, among how many files."""
-        files, started = files_met(mutant.file, self.worker.tree, most), time.monotonic()
-        while True:
-            left = LIMITS[most] - (time.monotonic() - started)
-            with planted(self.worker.tree, mutant):
-                request = Request(files, max(left, 1.0), without=sorted(self.broken), stop=True, slack=LIMITS[most])
-                answer = self.worker.run(request) if files else {"failed": [], "status": 0}
-            spent = {"files": len(files), "seconds": round(time.monotonic() - started)}
-            if answer is None:
-                return {"status": "timeout", "by": "", **spent}
-            if not answer["failed"]:
-                return {"status": "survived" if answer["status"] in (0, 1, 5) else "killed", "by": "", **spent}
-            by = answer["failed"][0]
-            if self._passes(by):
-                status = "timeout" if answer.get("late") else "killed"
-                return {"status": status, "by": by, "reason": answer["reason"][:160], **spent}
-            self.broken.add(by)
+        spent = {"files": 0, "processor": 0}
+        for files in batches(files_met(mutant.file, self.worker.tree)):
+            if spent["processor"] > ENOUGH:
+                break
+            spent["files"] += len(files)
+            while True:
+                request = Request(files, CLOCK, without=sorted(self.broken), stop=True, slack=LIMIT)
+                with planted(self.worker.tree, mutant):
+                    answer = self.worker.run(request)
+                if answer is None:
+                    return {"status": "timeout", "by": "", **spent}
+                spent["processor"] += round(answer["processor"])
+                if not answer["failed"]:
+                    break
+                by = answer["failed"][0]
+                if self._passes(by):
+                    status = "timeout" if answer["late"] else "killed"
+                    return {"status": status, "by": by, "reason": answer["reason"][:160], **spent}
+                self.broken.add(by)
+            if answer["status"] not in (0, 1, 5):  # 1 is the ledger's word on checks not run, 5: there is no test
+                return {"status": "killed", "by": "", "reason": "pytest itself ended", **spent}
+        return {"status": "survived", "by": "", **spent}
 
     def _passes(self, test: str) -> bool:
         """Whether a test, or the import of a file of tests, passes without a fault."""
         if test not in self.sound and test not in self.broken:
-            answer = self.worker.run(Request([test], 300.0, slack=300.0))
+            answer = self.worker.run(Request([test], CLOCK, slack=LIMIT))
             if answer is not None and not answer["failed"] and answer["status"] in (0, 1):
                 self.sound.add(test)
         return test in self.sound
@@ -123,40 +141,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=150, help="faults")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no fault is begun after so many")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "everywhere", help="fates so far")
-    parser.add_argument("--write", action="store_true", help=f"put the fates into {FATES.name}")
+    parser.add_argument("--write", action="store_true", help=f"put the fates into {DRAWS.name}/")
     asked = parser.parse_args(arguments)
     asked.folder.mkdir(parents=True, exist_ok=True)
     kept = asked.folder / f"{asked.seed}.json"
     fates: dict[str, dict[str, Any]] = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     end = time.monotonic() + asked.seconds
+    mutants = drawn(asked.seed, asked.size, ROOT)
     with tempfile.TemporaryDirectory(prefix="lemmata-mutants-") as folder:
         tree = Path(folder) / "tree"
         copy_of_the_tree(tree)
-        mutants = drawn(asked.seed, asked.size, ROOT)
         with Worker(tree) as worker:
             judge = Judge(worker)
-            for most in (FEW, MANY):
-                for number, one in enumerate(mutants):
-                    before = fates.get(str(number))
-                    if time.monotonic() > end or (before is not None and (most == FEW or before["by"])):
-                        continue
-                    if before is None and most == MANY:
-                        continue
-                    fates[str(number)] = judge.fate(one, most)
+            for number, one in enumerate(mutants):
+                if time.monotonic() > end:
+                    break
+                if str(number) not in fates:
+                    fates[str(number)] = judge.fate(one)
                     write_atomically(json.dumps(fates).encode("utf-8"), kept)
                     print(number, one.file, one.line, fates[str(number)], file=sys.stderr, flush=True)
-    names = ("file", "line", "column", "operator", "before", "after")
-    entries = [
-        {name: getattr(one, name) for name in names} | {"first": fates[str(number)]}
-        for number, one in enumerate(mutants)
-        if str(number) in fates
-    ]
+    entries = [_entry(one, fates[str(number)]) for number, one in enumerate(mutants) if str(number) in fates]
     seen = sum(one["first"]["status"] == "killed" for one in entries)
     print(f"{seen} of {len(entries)} seen: {proportion_interval(seen, len(entries))}; {CRITERION:.0%} were asked for")
     if asked.write:
-        document = {"seed": asked.seed, "drawn": len(mutants), "criterion": CRITERION, "mutants": entries}
-        write_atomically(as_text(document).encode("utf-8"), FATES)
+        write_draw(DRAWS / f"{asked.seed[:8]}.json", asked.seed, len(mutants), entries)
     return 0
+
+
+def _entry(one: Mutant, fate: dict[str, Any]) -> dict[str, Any]:
+    """A fault and its fate as they are committed."""
+    names = ("file", "line", "column", "operator", "before", "after")
+    return {name: getattr(one, name) for name in names} | {"first": fate}
+
+
+def write_draw(path: Path, seed: str, size: int, entries: list[dict[str, Any]]) -> None:
+    """The file of a draw; what it says of a fault already (`later`, `equivalent`, `open`) stays."""
+    told = load(path)["mutants"] if path.is_file() else []
+    entries = [one | (told[place] if place < len(told) else {}) for place, one in enumerate(entries)]
+    document = {"seed": seed, "drawn": size, "criterion": CRITERION, "met": MET, "mutants": entries}
+    write_atomically(as_text(document).encode("utf-8"), path)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,21 @@ from typing import Any
 import pytest
 
 from tests.mutants import everywhere
-from tests.mutants.everywhere import CRITERION, FATES, FEW, FINGERPRINTS, Judge, drawn, files_met, files_to_change
+from tests.mutants.everywhere import (
+    CRITERION,
+    DRAWS,
+    ENOUGH,
+    FEW,
+    FINGERPRINTS,
+    MANY,
+    Judge,
+    drawn,
+    files_met,
+    files_to_change,
+    write_draw,
+)
 from tests.mutants.extras import needs_operators
-from tests.mutants.results import load
+from tests.mutants.results import as_text, load
 from tests.mutants.sample import Mutant
 from tests.mutants.workers import ROOT
 
@@ -29,25 +41,35 @@ def test_every_room_can_be_drawn_and_no_test() -> None:
 
 
 def test_the_mirror_of_a_module_comes_first_and_deciding_checks_next() -> None:
-    found = files_met("constructions/sparse/compiler.py", ROOT, FEW)
-    assert len(found) == FEW
+    found = files_met("constructions/sparse/compiler.py", ROOT)
+    assert FEW < len(found) <= MANY
     assert found[0] == "tests/constructions/sparse/test_compiler.py"
-    assert all(one.startswith("theorems/variable_creation/") for one in found[1:])
-    assert everywhere.RESULTS in files_met("theorems/qstr/experiments/samples.py", ROOT, FEW)
+    decide = [one.startswith("theorems/") for one in found[1:]]
+    assert decide[0]
+    assert decide == sorted(decide, reverse=True)
+    assert len(files_met("numerics/groups/tables.py", ROOT)) == MANY
+    assert everywhere.RESULTS in files_met("theorems/qstr/experiments/samples.py", ROOT)
 
 
 class Stub:
     """A worker whose tests fail as it is told; ``always`` are those that fail without a fault as well."""
 
-    def __init__(self, tree: Path, failing: list[str], always: set[str]) -> None:
-        self.tree, self.failing, self.always = tree, failing, always
+    def __init__(self, tree: Path, failing: list[str], always: set[str], seconds: float = 1.0) -> None:
+        self.tree, self.failing, self.always, self.seconds, self.met = tree, failing, always, seconds, list[int]()
 
     def run(self, request: Any) -> dict[str, Any]:
         if request.stop:
+            self.met.append(len(request.files))
             failed = [one for one in self.failing if one not in request.without][:1]
         else:
             failed = [one for one in request.files if one in self.always]
-        return {"failed": failed, "status": int(bool(failed)), "reason": "why", "late": False}
+        return {
+            "failed": failed,
+            "status": int(bool(failed)),
+            "reason": "why",
+            "late": False,
+            "processor": self.seconds,
+        }
 
 
 @pytest.mark.parametrize(
@@ -68,9 +90,31 @@ def test_a_test_that_fails_anyway_sees_nothing(
     monkeypatch.setattr("tests.mutants.trial.compiled", lambda *_: [])
     mutant: Any = SimpleNamespace(file="a.py", code="x = 2\n")
     judge = Judge(Stub(tmp_path, failing, always))  # type: ignore[arg-type]
-    fate = judge.fate(mutant, FEW)
+    fate = judge.fate(mutant)
     assert (fate["status"], fate["by"]) == (status, by)
     assert (tmp_path / "a.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize(("seconds", "met"), [(1.0, [1, 2, 4]), (ENOUGH, [1, 2]), (ENOUGH + 1, [1])])
+def test_a_fault_meets_all_its_files_unless_the_processor_is_spent(
+    seconds: float, met: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    monkeypatch.setattr(everywhere, "files_met", lambda *_: [f"test_{one}.py" for one in range(7)])
+    monkeypatch.setattr("tests.mutants.trial.compiled", lambda *_: [])
+    stub = Stub(tmp_path, [], set(), seconds)
+    mutant: Any = SimpleNamespace(file="a.py", code="x = 2\n")
+    fate = Judge(stub).fate(mutant)  # type: ignore[arg-type]
+    assert stub.met == met
+    assert fate == {"status": "survived", "by": "", "files": sum(met), "processor": round(seconds) * len(met)}
+
+
+def test_what_is_said_of_a_fault_stays_when_the_draw_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "draw.json"
+    first = {"file": "a.py", "first": {"status": "survived"}}
+    path.write_text(as_text({"seed": "s", "drawn": 2, "criterion": 1, "mutants": [first | {"open": "why"}]}))
+    write_draw(path, "s", 2, [first, {"file": "b.py", "first": {"status": "killed"}}])
+    assert [one.get("open") for one in load(path)["mutants"]] == ["why", None]
 
 
 @needs_operators
@@ -81,12 +125,15 @@ def test_a_seed_draws_the_same_faults_again() -> None:
     assert all(isinstance(one, Mutant) and one.before != one.after for one in found)
 
 
-def test_every_committed_fate_is_told_to_its_end() -> None:
+@pytest.mark.parametrize("path", sorted(DRAWS.glob("*.json")), ids=lambda path: path.stem)
+def test_every_committed_fate_is_told_to_its_end(path: Path) -> None:
     """The faults are the first ones of the draw; one that was not seen is seen now, or has a sentence."""
-    fates = load(FATES)
-    assert fates["criterion"] == CRITERION
-    assert 0 < len(fates["mutants"]) <= fates["drawn"]
-    for one in fates["mutants"]:
+    draw = load(path)
+    assert draw["criterion"] == CRITERION
+    assert draw["seed"].startswith(path.stem)
+    assert draw["met"]
+    assert 0 < len(draw["mutants"]) <= draw["drawn"]
+    for one in draw["mutants"]:
         assert one["first"]["status"] in ("killed", "timeout", "survived")
         told = [name for name in ("later", "equivalent", "open") if one.get(name)]
         assert len(told) == (one["first"]["status"] != "killed"), one

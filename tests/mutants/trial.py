@@ -36,7 +36,7 @@ def trial(worker: Worker, mutant: Mutant, tests: Chosen) -> dict[str, Any]:
     slack = COMPILING if machine_code(mutant.file, worker.tree) else SLACK
     limits = {name: slack + FACTOR * cost for name, cost in tests.costs.items()}
     with planted(worker.tree, mutant):
-        for files in batches(tests):
+        for files in batches(tests.files):
             answer = worker.run(
                 Request(
                     files,
@@ -97,14 +97,14 @@ def _ending(status: int) -> str:
     return f"pytest itself ended with the status {status}"
 
 
-def batches(tests: Chosen) -> list[tuple[str, ...]]:
-    """The files of the tests in the order of their choice: one, then two, then four, and so on, for each run.
+def batches(files: Sequence[str]) -> list[tuple[str, ...]]:
+    """Files of tests in the order of their choice: one, then two, then four, and so on, for each run.
 
     Most mutants die in the first run, and need not wait until all the files have been imported.
     """
     found, start, size = [], 0, 1
-    while start < len(tests.files):
-        found.append(tests.files[start : start + size])
+    while start < len(files):
+        found.append(tuple(files[start : start + size]))
         start, size = start + size, 2 * size
     return found
 

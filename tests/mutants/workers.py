@@ -104,7 +104,7 @@ class Worker:
         if not said["ended"]:
             return None
         words = json.loads(text) if text else died(True)
-        return words | {"wall": said["wall"]}
+        return words | {"wall": said["wall"], "processor": said["processor"]}
 
     def run_mutants(self, request: Request) -> list[dict[str, Any] | None]:
         """One run of pytest for each mutant of the request; none where the functions could not be exchanged.
