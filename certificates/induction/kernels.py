@@ -157,7 +157,7 @@ def extreme_ratios(
                     now = largest[n, changes]
                     if now > -np.inf and now <= 0.0 and np.isnan(out[n, changes, side]):
                         out[n, changes, side] = _crossing(grid, g, sign, before[n, changes], now)
-            before[:] = largest
+            before = largest
     return out
 
 

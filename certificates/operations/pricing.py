@@ -76,7 +76,8 @@ def _climb(M: Floats, starts: Floats, rounds: int, tolerance: float) -> tuple[Fl
             vectors = np.linalg.eigh(H)[1]
             for i in range(N):
                 x[i] = vectors[i, N - 1]
-        found[s] = x
+        for i in range(N):  # a slice would compile its error messages, which takes a second
+            found[s, i] = x[i]
         values[s] = value
     return found, values
 

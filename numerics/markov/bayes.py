@@ -187,14 +187,16 @@ def _quadrature(
             large = outer[i]
             weight = outer_weights[i] * large ** (u + v)
             # U = rV: powers of 1 - rV for n_11, closed form (1 - V)^n_22; then the same with the states exchanged
-            power[:] = inner_weights * inner**u
+            for j in range(len(inner)):
+                power[j] = inner_weights[j] * inner[j] ** float(u)
             for n11 in range(stays + 1):
                 total = 0.0
                 for j in range(len(inner)):
                     total += power[j]
                     power[j] *= 1.0 - inner[j] * large
                 Z[n11, e] += weight * (1.0 - large) ** (stays - n11) * total
-            power[:] = inner_weights * inner**v
+            for j in range(len(inner)):
+                power[j] = inner_weights[j] * inner[j] ** float(v)
             for n22 in range(stays + 1):
                 total = 0.0
                 for j in range(len(inner)):

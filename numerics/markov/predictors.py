@@ -161,7 +161,8 @@ def _unigram(x: IntArray, alpha: FloatArray) -> FloatArray:
     out = np.empty((size, t, k))
     mass, weights = alpha.sum(), np.empty(k)
     for b in range(size):
-        weights[:] = alpha
+        for j in range(k):  # slices would compile their error messages, which takes seconds
+            weights[j] = alpha[j]
         for p in range(t):
             weights[x[b, p] - 1] += 1.0
             total = mass + (p + 1)
@@ -178,8 +179,10 @@ def _ngram(x: IntArray, alpha: FloatArray, order: int, contexts: int) -> FloatAr
     mass = alpha.sum()
     weights, totals = np.empty((contexts, k)), np.empty(contexts)
     for b in range(size):
-        weights[:] = alpha
-        totals[:] = mass
+        for c in range(contexts):
+            totals[c] = mass
+            for j in range(k):
+                weights[c, j] = alpha[j]
         context = 0
         for p in range(t):
             symbol = x[b, p] - 1

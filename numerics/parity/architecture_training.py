@@ -135,7 +135,7 @@ def train_architecture(
     seed = np.array([rng.integers(0, 2**64, dtype=np.uint64)], dtype=np.uint64)
     state, run = tiled(network), ArchitectureRun()
     form = (kind_of(setting.activation), len(network.hidden), shape_of(setting.activation, k))
-    step = get_args(Loss).index(loss), rate, batch, np.float32(1), setting.second_layer
+    step = get_args(Loss).index(loss), float(rate), float(batch), np.float32(1), setting.second_layer
     for done in range(0, steps, check_every):
         count = min(check_every, steps - done)
         descend(*state, *form, codes[:0], labels[:0], n, k, seed, count, batch, 0.0, *step)
