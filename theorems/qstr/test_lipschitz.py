@@ -68,6 +68,12 @@ def test_lipschitz_functions_on_a_disc(name: str, effort: Effort) -> None:
     assert waves.error <= fmpq(L * R, 2 * ratio) + fmpq(1, 10**6)
     weighted = sum(float(a * a + b * b) * float(sum((x * x for x in w), fmpq(0))) for w, (a, b) in waves.terms.items())
     assert 0 < weighted <= 2 * math.pi**2 * L**2 / 2
+    # the kernel keeps the lowest wave, sin(beta x) with beta = 3/(2 R), but for its factor cos(pi/(N + 2))
+    lowest = lipschitz_waves(lambda x, _: (arb(x) * 3 / (2 * R)).sin(), (L, L), R, 5).terms
+    assert abs(lowest[fmpq(3, 2 * R), fmpq(0)][1] - (arb.pi() / 7).cos()) < 1e-6
+    assert sum(abs(float(c)) + abs(float(s)) for c, s in lowest.values()) == pytest.approx(
+        math.cos(math.pi / 7), abs=1e-5
+    )
     a, W, b = ball_network(waves, pieces)
     count = 2 * (degree + 1) ** 2
     assert len(a) == len(W) == len(b) <= 3 * (count + 1) * pieces

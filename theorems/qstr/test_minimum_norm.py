@@ -81,6 +81,8 @@ def test_networks_interpolate_on_a_line(n: int) -> None:
         order = np.argsort(z)
         for i, j in pairwise(order):
             assert network(as_exact([[(z[i] + z[j]) / 2]]))[0, 0] == (y[i] + y[j]) / 2
+        small = line_interpolant(z, y / fmpq(2) ** 3200)  # labels whose balance is about 2^1600
+        assert (small(z[:, None])[:, 0] * fmpq(2) ** 3200 == y).all()
         zero = line_interpolant(z, 0 * y)
         assert squared_norm(zero) == 0 == zero(z[:, None]).sum()
 
@@ -166,6 +168,9 @@ def test_directions_that_are_found_separate(n: int, d: int) -> None:
             with pytest.raises(ValueError, match="None of 100 directions"):
                 separating_direction(X, rng)
             continue
+        drawn = to_float(unit_direction(d, np.random.default_rng(seed)))
+        point = np.random.default_rng(seed).standard_normal(d)
+        assert abs(abs(drawn @ point) / np.linalg.norm(point) - 1) < 1e-12  # an angle below 2^-19
         found = separating_direction(X, rng)
         assert (found.vector**2).sum() == 1
         places = [sum((v * x for v, x in zip(found.vector, row, strict=True)), start=fmpq(0)) for row in X]

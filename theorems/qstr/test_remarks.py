@@ -27,7 +27,7 @@ from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level
 from lemmata.numerics.tokens.links import linear_link, max_link, mean_link
 from lemmata.numerics.tokens.prompts import Prompts, averaged_risk, draw_prompts, pointwise_risk, population_risk
-from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk
+from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk, truncation_level
 from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.qstr.test_transformer_risks import rademacher_by_hand
 
@@ -223,3 +223,7 @@ def test_with_clipping_the_norms_enter_by_their_logarithms() -> None:
             free.append(float(excess_risk(task, large, n, fmpq(1, 10))))
         assert bounds[0] < bounds[1] < bounds[2] < 2 * bounds[0]
         assert free[1] > 10**9 * free[0]  # of the order of the fourth power
+        # N = d = q = H = A B = 1: 8 (4^2 + 2 * 4^2 + 2 * 3^2) = 528 bounds the fourth moment
+        ones = TransformerClass(1, 1, 3, arb(1), arb(1), arb(1), arb(1))
+        level, log = float(truncation_level(TokenTask(1, 1, 1, 1), ones, n)), math.log(2 * n * 528)
+        assert level == pytest.approx(4 * max(math.e**2 * log, 2 * math.e * log + 3), rel=1e-12)

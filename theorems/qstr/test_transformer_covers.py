@@ -219,6 +219,7 @@ def test_the_longest_code() -> None:
         eps = fmpq(2, root) * fmpq(99, 100)
         code = encode_query_key(matrix, queries, eps, norm=1, query_norm=1)
         assert len(code.moves) == n
+        assert (decode_query_key(code, queries) == fmpq(99, 100) * matrix).all()  # one symbol each, and no rest
         assert n <= 4 * (1 / eps) ** 2 <= fmpq(103, 100) * n
 
 

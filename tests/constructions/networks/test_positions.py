@@ -159,5 +159,7 @@ def test_bad_codes_are_refused() -> None:
         near_orthogonal_codes(17, 4, 2)
     with pytest.raises(ValueError, match="below 1"):
         near_orthogonal_parameters(3, Fraction(1))
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        near_orthogonal_parameters(0)
     with pytest.raises(ValueError, match="No field"):
         near_orthogonal_parameters(5000, Fraction(0))

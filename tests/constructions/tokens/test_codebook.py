@@ -16,6 +16,7 @@ from lemmata.constructions.tokens.codebook import (
     codebook_order,
     lipschitz_extension,
     quantisation_error,
+    sign_layer,
     storing_layer,
     storing_radius,
 )
@@ -86,6 +87,7 @@ def test_layers_have_the_widths_of_their_orders() -> None:
         (lambda: Codebook(2, 2).predict([1, 2, 3], [0, 1]), "A prompt has 2 values"),
         (lambda: codebook_layer(3), "not for 3"),
         (lambda: codebook_layer(64), "powers of two 2, ..., 32, not for 64"),
+        (lambda: sign_layer(1, 0), "The scale must be an integer >= 1, not 0"),
         (lambda: storing_layer(1), "nothing to store in prompts of 1 tokens"),
         (lambda: lipschitz_extension([[1]], [1, 2], 1, [[1]]), "needs anchors"),
         (lambda: lipschitz_extension([[1]], [1], -1, [[1]]), "a constant >= 0"),

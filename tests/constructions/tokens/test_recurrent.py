@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+import lemmata.constructions.tokens.gates as gates
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.constructions.networks.projection import BallProjection
@@ -90,6 +91,21 @@ def test_the_update_in_three_number_systems() -> None:
     assert all(value in ball for ball, value in zip(balls.ravel(), expected.ravel(), strict=True))
 
 
+def test_the_number_of_weights_is_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2 directions of 4 K units for each of 3 coordinates: 24 units on 6 inputs."""
+    monkeypatch.setattr(gates, "LARGEST", 24 * 6)
+    assert inner_product(3, 2).layers[0].weight.shape == (6, 24)
+    monkeypatch.setattr(gates, "LARGEST", 24 * 6 - 1)
+    with pytest.raises(ValueError, match="24 hidden units on 6 inputs, more than 143 weights"):
+        inner_product(3, 2)
+
+
+def test_short_tokens_are_served_as_those_of_half_the_error() -> None:
+    """So no size grows as their bound tends to 0, and none is spent on a smaller error than was asked for."""
+    short, half = (approximate_transition(1, 1, 1, bound, "1/2") for bound in ("1/1000", "1/4"))
+    assert all((a == b).all() for a, b in zip(short.arrays(), half.arrays(), strict=True))
+
+
 REFUSED: list[tuple[Any, str]] = [
     (lambda: exact_transition(0, 1, 4, 1), "The dimension of tokens must be an integer >= 1, not 0."),
     (lambda: exact_transition(1, 0, 4, 1), "The sparsity q must be an integer >= 1, not 0."),
@@ -149,6 +165,10 @@ def test_what_has_no_slope_or_no_unit_ball_is_refused() -> None:
             "balls of one radius",
         ),
         (RecurrentLayer(cell, keep_token=True, readout=Affine(np.ones((3, 1)))), "at least two layers"),
+        (
+            RecurrentLayer(cell, None, "before", True, FeedForward(readout.layers, activations=("identity",) * 2)),
+            "a ReLU",
+        ),
         (
             RecurrentLayer(RecurrentCell(Affine(np.ones((3, 2))), bound=bound), None, "after", True, readout),
             "must have aff",

@@ -57,6 +57,7 @@ REFUSED: list[tuple[Any, str]] = [
         "tau must be a positive finite number",
     ),
     (lambda: fourth_moment(1, 1, -1), "The constant C_y must be a rational number >= 0, not -1"),
+    (lambda: fourth_moment(1, 1, 1, 0), "The power s must be an integer >= 1, not 0"),
     (lambda: truncation_level(2, 1, 0), "The sample size must be an integer >= 1, not 0"),
 ]
 

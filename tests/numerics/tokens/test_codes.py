@@ -104,6 +104,7 @@ def test_the_dimension_by_hoeffding():
         (lambda: orthonormal_codes(0), "number of positions must be an integer >= 1"),
         (lambda: orthonormal_codes(3).rows([3]), r"integers 0, \.\.\., 2"),
         (lambda: field_codes(5, order=4), "together, or neither"),
+        (lambda: random_sign_codes(0, 4, 0), "number of positions must be an integer >= 1"),
         (lambda: sign_code_dimension(1, 0.1), "must be an integer >= 2"),
         (lambda: sign_code_dimension(5, 1.0), "between 0 and 1"),
     ],

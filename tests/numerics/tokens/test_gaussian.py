@@ -29,6 +29,7 @@ def test_even_moments_are_products():
         (lambda: squared_norm_variance([1], [[1, 2]]), "a mean"),
         (lambda: squared_norm_variance([1, 2], [[1, 2], [3, 4]]), "symmetric"),
         (lambda: norm_moment(2, -2), "above -2"),
+        (lambda: norm_moment(2, -3), "above -2, not for -3"),
         (lambda: norm_moment(0, 1), "dimension must be an integer >= 1"),
     ],
 )

@@ -121,8 +121,10 @@ def test_risks_by_their_sums():
         (lambda: Prompts(np.zeros((1, 2, 1)), np.zeros((1, 3, 1), int)), "the shapes are"),
         (lambda: linear_link([1, 2]), "weights of shape"),
         (lambda: max_link([[1, 2]], [[1]]), "of one shape"),
+        (lambda: max_link([1], [1]), "A maximum has two weights of one shape"),
         (lambda: mean_link(2, [[1]]), "direction of a mean"),
         (lambda: ReluLink(np.ones(2), np.ones((3, 1, 1)), np.ones(3)), "the shapes are"),
+        (lambda: ReluLink(np.ones(3), np.ones((3, 1, 1)), np.ones(2)), "the shapes are"),
         (lambda: rational_prompts().labels(linear_link([[1, 2]])), "takes 1 tokens of dimension 2"),
         (lambda: encode(rational_prompts(), orthonormal_codes(5)), "as many position codes, not 5"),
         (lambda: encode(rational_prompts(), orthonormal_codes(6)), r"sqrt\(2/3\) is irrational"),
@@ -132,6 +134,7 @@ def test_risks_by_their_sums():
         (lambda: averaged_risk(np.ones((1, 1)), np.full((1, 1), np.inf)), "labels has NaN"),
         (lambda: pointwise_risk(np.ones((2, 2)), np.ones((2, 2)), [0, 2]), "needs a position"),
         (lambda: population_risk(np.ones((2, 2)), np.ones((2, 2)), [0.5, 0.6]), "the sum 1"),
+        (lambda: population_risk(np.ones((2, 2)), np.ones((2, 2)), [-0.5, 1.5]), "not negative"),
         (lambda: require_memory("A", (2**30,), 2**20), "A of shape"),
     ],
 )
