@@ -214,7 +214,7 @@ def rounding(
     first[places, places] = first[places, live + places] = 1
     bias = as_exact(np.zeros(hidden, dtype=np.int64))
     bias[:live], bias[live : 2 * live] = as_exact([-low])[0], as_exact([-high])[0]
-    second = np.zeros((hidden, outputs), dtype=np.int64 if slope.denominator == 1 else object)
+    second = np.zeros((hidden, outputs), dtype=np.int64 if isinstance(number, int) else object)
     second[places, places], second[live + places, places] = number, -number
     return FeedForward((Affine(first, bias), Affine(second, np.zeros(outputs, dtype=np.int64))))
 

@@ -366,8 +366,8 @@ def merged_head(scores: ArrayLike, value: Affine | ArrayLike | None = None, **op
 def hard_weights(row: Sequence[Any], less: Callable[[Any, Any], bool], is_ball: bool) -> list[Any]:
     """1/(number of maximisers) at the maximisers of the row, else 0; `less` must be decided."""
     best = 0
-    for j, score in enumerate(row):
-        if j > 0 and less(row[best], score):
+    for j in range(1, len(row)):
+        if less(row[best], row[j]):
             best = j
     ties = [j == best or not less(score, row[best]) for j, score in enumerate(row)]
     share = arb(1) / sum(ties) if is_ball else fmpq(1, sum(ties))

@@ -20,7 +20,6 @@ Source: turing, definition 2.1, proposition 2.2 and its proof in appendix A.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb, factorial, prod
@@ -30,8 +29,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from lemmata.numerics.exact.balls import as_balls, decided_less
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, ceiling
 from lemmata.numerics.exact.rationals import common_denominator
 
 Exact = int | str | Fraction | fmpq
@@ -178,12 +177,7 @@ def occam_sample_size(targets: int, eps: Exact, *, delta: Exact = Fraction(1, 10
     if targets < 1 or not 0 < as_exact([eps])[0] < 1:
         raise ValueError(f"A sample size needs at least one target and 0 < eps < 1, not {targets} and {eps}.")
     needed = _log_inverse(delta, targets) / as_balls([eps])[0]
-    n = math.ceil(float(needed.mid()))
-    while decided_less(n, needed):
-        n += 1
-    while n > 1 and not decided_less(n - 1, needed):
-        n -= 1
-    return max(n, 1)
+    return max(ceiling(needed), 1)
 
 
 def turing_machine_count(states: int, symbols: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lemmata.certificates.capacity import decoder_shattering
 from lemmata.certificates.capacity.decoder_shattering import RecallingDecoder
 
 
@@ -14,7 +15,7 @@ def test_sizes() -> None:
     assert decoder.words()[7].tolist() == [0, 0, 2, 0, 0]
 
 
-def test_bad_input_is_refused() -> None:
+def test_bad_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="number of letters"):
         RecallingDecoder(0, 2)
     with pytest.raises(ValueError, match="number of steps"):
@@ -23,3 +24,7 @@ def test_bad_input_is_refused() -> None:
         RecallingDecoder(1, 2).start([0, 2])
     with pytest.raises(ValueError, match="labellings"):
         RecallingDecoder(5, 5).certify()
+    monkeypatch.setattr(decoder_shattering, "LARGEST_LABELLINGS", 8)
+    assert RecallingDecoder(3, 1).certify() == 3
+    with pytest.raises(ValueError, match="2\\^4 labellings, more than 8"):
+        RecallingDecoder(2, 2).certify()

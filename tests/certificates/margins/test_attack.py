@@ -13,7 +13,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmata.certificates.margins import attack
+from lemmata.certificates.margins import all_layer, attack
 from lemmata.certificates.margins.all_layer import circuit_constants, circuit_margin_bound, operator_norm
 from lemmata.certificates.margins.attack import (
     MarginTarget,
@@ -25,6 +25,7 @@ from lemmata.certificates.margins.attack import (
 )
 from lemmata.constructions.circuits.boolean import from_truth_table, layered
 from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact
 
 XOR = layered(from_truth_table("0110"))
@@ -126,6 +127,28 @@ def test_a_perturbation_by_whole_numbers_is_replayed():
         replay(linear(), {"denominator": 0, "numerators": {"0": -1, "1": -1}})
     with pytest.raises(ValueError, match="places must lie in 0 to 1"):
         replay(linear(), {"denominator": 1, "numerators": {"2": -9}})
+    with pytest.raises(ValueError, match="places must lie in 0 to 1"):
+        replay(linear(), {"denominator": 1, "numerators": {"5": -9}})
+
+
+def test_a_flip_is_shortened_to_the_first_change_of_sign():
+    """Of (-3, -4) and (-30, -40) the part that reaches the plane <theta, x> = 0: 7/25 of the first."""
+    for scale in (1.0, 10.0):
+        short = attack._shortened(linear(), scale * np.array([-3.0, -4.0]))
+        assert linear().margins(short[None])[0] <= 0
+        assert np.abs(short - np.array([-0.84, -1.12])).max() < 1e-12
+
+
+def test_positive_definite_matrices_are_told_from_others():
+    """L D L^T for L with ones on the diagonal is positive definite if D is positive."""
+    random = np.random.default_rng(4)
+    for size in (2, 3, 5):
+        lower = np.tril(random.integers(-3, 4, (size, size)), -1) + np.eye(size, dtype=np.int64)
+        for place in range(size):
+            diagonal = np.ones(size, dtype=np.int64)
+            assert all_layer._positive_definite(as_balls(lower @ np.diag(diagonal) @ lower.T))
+            diagonal[place] = -1
+            assert not all_layer._positive_definite(as_balls(lower @ np.diag(diagonal) @ lower.T))
 
 
 def test_gradients_of_several_perturbations_are_those_of_each():

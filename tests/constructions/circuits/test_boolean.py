@@ -46,6 +46,7 @@ def test_a_function_of_twelve_bits():
         (lambda: BooleanCircuit(1, (BooleanGate("NAND", (0, 0)),), 1), "operation 'NAND'"),
         (lambda: BooleanCircuit(1, (), 1), "one of the nodes 0 to 0"),
         (lambda: LayeredCircuit(1, (), 0), "at least one layer"),
+        (lambda: LayeredCircuit(1, ((BooleanGate("ID", (0,)),), ()), 0), "none empty"),
         (lambda: LayeredCircuit(1, ((BooleanGate("ID", (0,)),),), 1), "one of the 1 gates"),
         (lambda: LayeredCircuit(1, ((BooleanGate("ID", (1,)),),), 0), "Gate 0 of layer 1"),
         (lambda: layered(from_truth_table("01")).deepened(1), "has depth 2 already"),

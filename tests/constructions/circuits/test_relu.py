@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from lemmata.constructions.circuits import relu
 from lemmata.constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from lemmata.constructions.circuits.relu import QUARTERS, circuit_network
 from lemmata.constructions.circuits.verification import exact_values
@@ -60,3 +61,23 @@ def test_the_vector_of_parameters_is_in_the_order_of_the_computation():
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         circuit_network(CIRCUIT, **arguments)
+
+
+@pytest.mark.parametrize("corrections", ["none", "layers", "steps"])
+@pytest.mark.parametrize("width", [None, 16])
+def test_a_network_is_refused_by_the_number_of_its_weights(corrections, width, monkeypatch):
+    circuit = layered(from_truth_table("01101001"))
+    network = circuit_network(circuit, corrections, width=width)
+    parts = [*network.steps, *network.roundings]
+    weights = sum(layer.weight.size for part in parts for layer in part.layers)
+    monkeypatch.setattr(relu, "LARGEST_NETWORK", weights)
+    circuit_network(circuit, corrections, width=width)
+    monkeypatch.setattr(relu, "LARGEST_NETWORK", weights - 1)
+    with pytest.raises(ValueError, match=f"about {weights:,} parameters, more than"):
+        circuit_network(circuit, corrections, width=width)
+
+
+def test_roundings_of_an_integer_slope_stay_integers():
+    assert relu.rounding(2, Fraction(1, 3), Fraction(2, 3)).layers[1].weight.dtype == np.int64
+    slope = relu.rounding(1, Fraction(1, 5), Fraction(4, 5)).layers[1].weight
+    assert slope.tolist() == as_exact([["5/3"], ["-5/3"]]).tolist()

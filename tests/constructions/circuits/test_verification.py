@@ -3,8 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from lemmata.constructions.circuits import verification
 from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, from_truth_table, layered
 from lemmata.constructions.circuits.relu import circuit_network, rounding
 from lemmata.constructions.circuits.text import parse_circuit
@@ -53,3 +55,12 @@ def test_values_too_small_and_too_large_are_seen(amount):
         assert fault is not None
         assert fault.startswith("f0 differs from the circuit")
     assert verify(network).fault is None
+
+
+def test_numerators_up_to_2_to_53_are_exact():
+    """3 * 2^51 is held, 2^53 is refused."""
+    layer = Affine(np.array([[2**51]]), np.array([2**51]))
+    values, denominator = verification._exact_affine(layer, np.array([[2.0]]), 1)
+    assert (values.tolist(), denominator) == ([[3 * 2.0**51]], 1)
+    with pytest.raises(ValueError, match="beyond 2"):
+        verification._exact_affine(layer, np.array([[3.0]]), 1)

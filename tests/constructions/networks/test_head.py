@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmata.constructions.networks.affine import Affine
-from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.head import Head, hard_weights
 from lemmata.numerics.exact.balls import as_balls, precision
 from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 from lemmata.numerics.exact.numbers import as_exact, to_float
@@ -245,12 +245,22 @@ class TestNumbers:
         assert head.attention(z)[2].tolist() == [0, 0, 1]
 
 
+def test_the_largest_scores_share_the_weight() -> None:
+    for numbers in ([arb(1), arb(3), arb(3)], [fmpq(1), fmpq(3), fmpq(3)]):
+        weights = hard_weights(numbers, lambda a, b: bool(a < b), isinstance(numbers[0], arb))
+        assert weights == [0, numbers[0] / 2, numbers[0] / 2]
+
+
 def test_bad_heads_are_refused() -> None:
     eye = np.eye(2)
     with pytest.raises(ValueError, match="the shapes are"):
         plain(eye, np.eye(3), eye)
     with pytest.raises(ValueError, match="the shapes are"):
         plain(eye, eye, eye, relative_keys=np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="the shapes are"):
+        plain(eye, eye, eye, relative_keys=np.zeros((4, 1)))
+    with pytest.raises(ValueError, match="weight \\(d, e\\)"):
+        Affine(np.zeros((2, 2, 2)), np.zeros(2))
     with pytest.raises(ValueError, match="the shapes are"):
         plain(eye, eye, eye, null=(np.ones(2), np.ones(3)))
     with pytest.raises(ValueError, match="the shapes are"):

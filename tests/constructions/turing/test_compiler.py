@@ -10,6 +10,7 @@ from flint import fmpq
 
 from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
 from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.turing import compiler
 from lemmata.constructions.turing.compiler import compile_turing_machine, needed_bits
 from lemmata.constructions.turing.evaluators.registry import EVALUATORS
 from lemmata.constructions.turing.layout import TuringLayout, rounding_layers
@@ -44,7 +45,9 @@ def test_bits_grow_with_steps_rule_and_input() -> None:
     assert needed_bits(4, "two-way") == 4
     assert needed_bits(2, "refuse", 7) == 3
     assert needed_bits(2, "refuse", 8) == 4
+    assert needed_bits(3, "two-way", 13) == 5  # from cell 4 on, so that the last of 13 is cell 16
     assert compile_turing_machine(palindrome_machine(), 6).max_length == 7
+    assert compile_turing_machine(palindrome_machine(), 6, max_length=3).max_length == 3
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,7 @@ def test_bits_grow_with_steps_rule_and_input() -> None:
         ({"bits": 3}, "need 4 bits of position, not 3"),
         ({"left_end": "wall"}, "left_end is one of"),
         ({"threshold": fmpq(1, 2)}, "between 0 and 1/2"),
+        ({"threshold": fmpq(3, 4)}, "between 0 and 1/2"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -79,6 +83,19 @@ def test_identity_layers_of_the_width() -> None:
 
 def test_rounding_is_flat_near_the_bits() -> None:
     expand, collapse = rounding_layers(1, fmpq(1, 3))
+    assert collapse.weight.dtype == np.int64  # the slope is 3
+    assert rounding_layers(1, fmpq(1, 5))[1].weight.tolist() == [[fmpq(5, 3)], [fmpq(-5, 3)]]
     values = as_exact([[-5], [0], ["1/3"], ["1/2"], ["2/3"], [1], [7]])
     hidden = np.maximum(expand(values), fmpq(0))
     assert np.maximum(collapse(hidden), fmpq(0))[:, 0].tolist() == [0, 0, 0, fmpq(1, 2), 1, 1, 1]
+
+
+def test_the_size_that_is_refused_is_that_of_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To 3 per cent, on small transformers."""
+    machine = palindrome_machine()
+    size = sum(array.nbytes for layer in compile_turing_machine(machine, 6).layers for array in layer.arrays())
+    monkeypatch.setattr(compiler, "LARGEST_WEIGHTS", size)
+    compile_turing_machine(machine, 6)
+    monkeypatch.setattr(compiler, "LARGEST_WEIGHTS", int(0.97 * size))
+    with pytest.raises(ValueError, match="use fewer states"):
+        compile_turing_machine(machine, 6)

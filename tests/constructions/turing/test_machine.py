@@ -67,6 +67,10 @@ def test_machines_with_impossible_tables_are_refused():
         replace(machine, table=machine.table[1:])
     with pytest.raises(ValueError, match=r"the transition of \(start, _\) is \(9, 0, 1\)"):
         replace(machine, table=((Transition(9, 0, 1), *first[1:]), *others))
+    with pytest.raises(ValueError, match=r"the transition of \(start, _\) is \(0, 4, 1\)"):
+        replace(machine, table=((Transition(0, 4, 1), *first[1:]), *others))
+    with pytest.raises(ValueError, match=r"the transition of \(start, _\) is \(0, 0, 0\)"):
+        replace(machine, table=((Transition(0, 0, 0), *first[1:]), *others))
     with pytest.raises(ValueError, match="terminal state start must loop"):
         replace(machine, accept=machine.accept | {machine.start})
     with pytest.raises(ValueError, match="cannot both accept and reject"):

@@ -7,6 +7,7 @@ import pytest
 from lemmata.numerics.learning.inverse_margins import (
     inverse_margin_bound,
     log_centres,
+    margin_scale_bound,
     margins_bound,
     relative_deviation,
 )
@@ -36,3 +37,9 @@ def test_infinite_margins_leave_the_remainder_alone() -> None:
     assert float(margins_bound([None] * 100, 7, 50)) == pytest.approx(
         2 * float(-relative_deviation(0, 0, 100, "1/200")) / -2
     )
+
+
+def test_margins_up_to_twice_the_radius_count_at_their_scale() -> None:
+    """At the scale k = 2 a margin of alpha is low, one that is half a per cent larger is not."""
+    low, high = (margin_scale_bound([margin] * 9, 1, 3, 2, "1/100") for margin in (1, "201/200"))
+    assert high < low

@@ -19,6 +19,7 @@ from lemmata.numerics.learning.sign_patterns import (
         (lambda: sign_pattern_bound(1, 0, 1), "degree"),
         (lambda: sign_pattern_bound(1, 1, 0), "number of variables"),
         (lambda: network_log_growth(0, 1, 1, 1), "number of inputs"),
+        (lambda: network_log_growth(-1, 1, 1, 1), "number of inputs"),
         (lambda: network_log_growth(1, 0, 1, 1), "number of parameters"),
         (lambda: network_log_growth(1, 1, 0, 1), "width"),
         (lambda: vc_bound(1, 1, 0), "depth"),
