@@ -36,7 +36,7 @@ def test_cyclic_tables(n):
     assert abs(values - expected).max() < 4 * 2 * np.pi * n * 2.0**-53
     self_dual = 2 if n % 2 == 0 else 1
     assert Counter(table.indicators) == {1: self_dual, 0: n - self_dual} or n == 2
-    assert table.is_totally_orthogonal() == (n == 2)
+    assert table.is_totally_orthogonal() is (n == 2)
 
 
 @cache

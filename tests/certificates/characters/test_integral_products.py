@@ -42,6 +42,9 @@ def test_the_modular_route_declines_what_it_cannot_decide():
     for values in ([[1, 1], [1, zeta]], [[1, 1], [1, root_of_unity(0, 1) / 2]]):
         rows = integral_products.IntegralProducts(np.array(values, dtype=object) * root_of_unity(0, 1))
         assert rows.products((1, 1), (0, 1), 1, everything) is None
+    third = root_of_unity(1, 3)
+    twice = np.array([[third], [third], [third**2], [third**2]], dtype=object)
+    assert integral_products.IntegralProducts(twice).row_permutations is None
     conjugates = np.array([[zeta, zeta], [zeta**2, zeta**2], [zeta**3, zeta**3], [zeta**4, zeta**4]], dtype=object)
     assert integral_products.IntegralProducts(conjugates).products((1, 1), (0, 1), 1, everything) is None
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from lemmata.certificates.operations.column_program import Columns
+from lemmata.certificates.operations.column_program import Columns, curvature
 from lemmata.certificates.operations.column_search import Search
 from lemmata.certificates.operations.columns import best_network, integer_network
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.plane_moments import label_plane, neurons_of_moments, plane_moments
-from lemmata.certificates.operations.pricing import climb, random_starts
+from lemmata.certificates.operations.pricing import best_outputs, climb, polish, random_starts
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import operation_symmetries
@@ -122,6 +122,28 @@ def test_moments_of_the_plane_are_a_network_of_few_neurons(labels):
     # and no neuron does better against the multipliers: the value is the largest margin
     _, values_found = climb(columns.forms(q), random_starts(columns.forms(q), 200, np.random.default_rng(0)))
     assert values_found.max() <= value * (1 + 1e-6)
+
+
+def test_the_curvature_is_the_second_derivative_of_a_local_maximum():
+    """By central differences: rounding and the fourth derivative leave more than five of their digits."""
+    table = Operation.of([[0, 0, 1], [0, 2, 3]])
+    columns = Columns(table, np.arange(len(table.triples)))
+    rng = np.random.default_rng(0)
+    q, direction = rng.dirichlet(np.ones(len(table.triples))), rng.dirichlet(np.ones(len(table.triples)))
+    M = columns.forms(q)
+    x, values = polish(M, climb(M, random_starts(M, 20, rng))[0])
+    best = int(np.argmax(values))
+    w = best_outputs(M, x)[0]
+
+    def value(s):
+        moved = columns.forms(q + s * direction)
+        return polish(moved, climb(moved, x[best : best + 1])[0])[1][0]
+
+    h = 1e-3
+    second = (value(h) - 2 * value(0.0) + value(-h)) / h**2
+    assert second > 0.01
+    found = direction @ curvature(columns, M, x[best], w[best], values[best]) @ direction
+    assert found == pytest.approx(second, rel=1e-4)
 
 
 def test_a_plane_needs_at_most_three_labels():

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lemmata.certificates.operations import programs
+from lemmata.certificates.operations import programs, programs_interior
 from lemmata.certificates.operations.forms import (
     NEURON_FACTOR,
     Kind,
@@ -255,6 +255,24 @@ def test_an_inaccurate_solver_costs_slack_and_not_validity(monkeypatch: pytest.M
     monkeypatch.setattr("lemmata.certificates.operations.programs_cones.solve_interior", spoiled)
     with pytest.raises(OperationProgramError, match="tried: interior"):
         relaxed_margin(XOR, solver="interior")
+
+
+def test_a_whole_step_meets_every_linear_equation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A direction of the interior point method solves the linearised equations, of which only the products bend."""
+    given = []
+
+    def kept(data, start, **options):
+        given.append(data)
+        return solve_interior(data, start, **options)
+
+    monkeypatch.setattr("lemmata.certificates.operations.programs_cones.solve_interior", kept)
+    relaxed_margin(GAP, solver="interior")
+    method = programs_interior._Method(given[0])
+    at = method.started(given[0].start)
+    inverses = [np.linalg.inv(s).astype(np.float64) for s in at.S]
+    step = method.direction(at, inverses, method.factored(at, inverses), at.gap() / method.degree, None)
+    assert method.residual(at) > 0.01
+    assert method.residual(at.moved(step, 1.0, 1.0)) < 1e-9
 
 
 def test_bad_input() -> None:

@@ -326,6 +326,14 @@ def test_tau_off_the_margin_breaks_condition_c1() -> None:
     verdict = judge(remade(network, masses=masses), certificate.weights, certificate.gamma)
     named = [violation.split()[0] for violation in verdict.violations]
     assert named == ["(C.1)", "(P)"]
+    task = certificate.weights.task
+    logits = remade(network, masses=masses).to_float().raw(task.inputs)
+    margins = logits[np.arange(len(logits)), task.labels][:, None] - logits
+    smallest = margins[np.arange(6) != np.array(task.labels)[:, None]].min()
+    weighted = certificate.weights.tau.astype(float) > 0
+    (x, c), *others = np.argwhere(weighted & (margins > smallest + 1e-9))
+    assert others
+    assert verdict.violations[0].startswith(f"(C.1) tau gives weight to label {c} at point {x},")
 
 
 def test_a_smaller_bound_is_unmasked(addition: Any) -> None:

@@ -256,6 +256,8 @@ class TestRefusals:
             else:
                 with pytest.raises(ValueError, match=r"squared norm|finite"):
                     HomogeneousNetwork(directions, readout, mass, 2, 4)
+        half = np.array([[arb(1) / 2, arb(1) / 2]], dtype=object)
+        HomogeneousNetwork(half, readout, mass, 2, arb(1) / 2)
         two = np.array([[arb(2)]], dtype=object)
         HomogeneousNetwork(two, readout, np.array([arb(0, 0.1)], dtype=object), 2, 4)
         with pytest.raises(ValueError, match="negative"):
@@ -327,6 +329,8 @@ class TestInputs:
         assert u.shape == v.shape == w.shape == (2, 3)
         with pytest.raises(ValueError, match="D = 2 and L = 2"):
             group_blocks(small_exact_network())
+        with pytest.raises(ValueError, match="D = 3 and L = 1"):
+            group_blocks(HomogeneousNetwork.from_weights([[1.0, 2.0, 3.0]], [[1.0]], 2))
 
     @pytest.mark.parametrize("inputs", [group_inputs, sign_inputs])
     def test_sizes_below_one(self, inputs: Any) -> None:

@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lemmata.constructions.representations.icosahedral import presentation_of_icosahedral
+from lemmata.constructions.representations.icosahedral import icosahedral_generators, presentation_of_icosahedral
 from lemmata.constructions.representations.orthogonal import (
     Representation,
     matrices_from_generators,
@@ -270,6 +270,12 @@ def test_outer_product_is_the_kronecker_product() -> None:
 
 
 ONE = np.ones((3, 1, 1))
+
+
+def test_the_conjugate_rotations_of_the_icosahedron_have_the_other_trace() -> None:
+    for conjugate, sign in ((False, 1), (True, -1)):
+        X, Y = icosahedral_generators(conjugate, exact=True)
+        assert 2 * np.trace(exact_matmul(X, Y)) == 1 + sign * sqrt_rational(5)
 
 
 @pytest.mark.parametrize(

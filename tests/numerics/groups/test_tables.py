@@ -204,6 +204,8 @@ def test_loop_that_is_not_a_group() -> None:
         ([[0, 1], [-1, 0]], r"Entry \(1, 0\) of the table is -1"),
         ([[0, 0], [1, 1]], r"no identity.*0\*1 = 0 instead of 1"),
         ([[0, 1], [1, 1]], "Element 1 has no inverse"),
+        ([[0, 1, 2], [1, 1, 1], [2, 0, 0]], "Element 1 has no inverse"),  # 2*1 = 0, and 1*2 = 1
+        ([[0, 1, 2], [1, 1, 0], [2, 1, 0]], "Element 1 has no inverse"),  # 1*2 = 0, and 2*1 = 1
     ],
 )
 def test_first_violation_is_named(table: list, message: str) -> None:
@@ -212,23 +214,23 @@ def test_first_violation_is_named(table: list, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "build",
+    ("build", "message"),
     [
-        lambda: cyclic(1),
-        lambda: cyclic(True),
-        lambda: cyclic(2.5),  # type: ignore[arg-type]
-        lambda: dihedral(0),
-        lambda: symmetric(1),
-        lambda: symmetric(8),
-        lambda: alternating(2),
-        lambda: elementary_abelian(0),
-        lambda: relabel(cyclic(3), [0, 1, 1]),
-        lambda: relabel(cyclic(3), [0, 1]),
-        lambda: FiniteGroup(cyclic(3).table, elements=("a", "b", "b")),
+        (lambda: cyclic(1), "at least 2; got 1"),
+        (lambda: cyclic(True), "an integer; got True"),
+        (lambda: cyclic(2.5), "an integer; got 2.5"),  # type: ignore[arg-type]
+        (lambda: dihedral(0), "at least 1; got 0"),
+        (lambda: symmetric(1), "between 2 and 7; got 1"),
+        (lambda: symmetric(8), "between 2 and 7; got 8"),
+        (lambda: alternating(2), "between 3 and 7; got 2"),
+        (lambda: elementary_abelian(0), "between 1 and 12; got 0"),
+        (lambda: relabel(cyclic(3), [0, 1, 1]), r"must|needs"),
+        (lambda: relabel(cyclic(3), [0, 1]), r"must|needs"),
+        (lambda: FiniteGroup(cyclic(3).table, elements=("a", "b", "b")), r"must|needs"),
     ],
 )
-def test_bad_arguments(build: Callable[[], FiniteGroup]) -> None:
-    with pytest.raises(ValueError, match=r"must|needs"):
+def test_bad_arguments(build: Callable[[], FiniteGroup], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         build()
 
 

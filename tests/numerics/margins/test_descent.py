@@ -63,6 +63,7 @@ def test_divergence_and_wrong_shapes_are_refused(problem):
         pytest.raises(ValueError, match="not finite at step"),
     ):
         descend(**problem, degree=4, penalty=0.0, steps=50, rate=lambda _: 1e6)
-    problem["hidden"] = problem["hidden"][:, :3]
-    with pytest.raises(ValueError, match="Shapes must be"):
-        descend(**problem, degree=2, penalty=0.0, steps=1, rate=lambda _: 0.1)
+    for name, part in (("hidden", np.s_[:, :3]), ("readout", np.s_[:4]), ("labels", np.s_[:6])):
+        shorter = problem | {name: problem[name][part]}
+        with pytest.raises(ValueError, match="Shapes must be"):
+            descend(**shorter, degree=2, penalty=0.0, steps=1, rate=lambda _: 0.1)

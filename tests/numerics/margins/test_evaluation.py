@@ -1,5 +1,6 @@
 """Margin kernels against brute-force sums over every input."""
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import astuple
 from itertools import product
@@ -218,6 +219,21 @@ def test_parity_argmin_is_the_first_input_in_bit_order() -> None:
     )  # 2 (-2 + 1/2)^2; so has (1, -1, -1), a later input
 
 
+def test_group_margins_keep_to_the_memory_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 neurons for Z_16 have 2^17 squares, of which a block of 2^17 bytes holds an eighth."""
+    u, v, w, masses = random_network(16, 512, 0)
+    monkeypatch.setattr(evaluation, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(evaluation, "BLOCK_BYTES", 2**17)
+    group_margins(u, v, w, cyclic(16), masses)  # loads the loops
+    tracemalloc.start()
+    try:
+        group_margins(u, v, w, cyclic(16), masses)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 2**17 < most < 2**17 + 6 * u.nbytes
+
+
 GOOD = np.ones((2, 3))
 Z3 = cyclic(3)
 TAU = [0, 0.5, 0.5]
@@ -242,6 +258,7 @@ TAU = [0, 0.5, 0.5]
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0.2, 0.4, 0.4]), r"tau\[0\] is 0.2"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0, 1, 1]), "sums to 2.0"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0, 1]), "tau must have shape"),
+        (lambda: expected_class_margins(1e200 * GOOD, 1e200 * GOOD, GOOD, Z3, TAU), "overflow"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, np.zeros((3, 3), int), TAU), "no identity"),
         (lambda: parity_margins(np.ones((1, 25)), [[1, 0]], None, 2, [0]), "1 to 24 inputs"),
         (lambda: parity_margins(GOOD, GOOD, None, 2, [0]), r"readout must have shape \(2, 2\)"),
