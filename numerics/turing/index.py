@@ -356,12 +356,14 @@ def run_decoder(
                 if fault:
                     return n, fault, layer, wrong, walked
             if len(trace):
-                trace[n, layer, 0] = h
+                for c in range(len(h)):  # assigned slices would compile their error messages, which takes seconds
+                    trace[n, layer, 0, c] = h[c]
             wrong, at = _map(code, at, h, new, unit)
             if wrong >= 0:
                 return n, _MAP_NOT_BINARY, layer, wrong, walked
             if len(trace):
-                trace[n, layer, 1] = h
+                for c in range(len(h)):
+                    trace[n, layer, 1, c] = h[c]
         states[n], symbols[n] = _single(h, state_at), _single(h, symbol_at)
         heads[n], answer = _code(h, head_at), 0
         for r in range(len(answer_at)):
