@@ -57,6 +57,11 @@ def test_width_makes_up_for_samples_and_late_generalisation_is_seen(effort: Effo
     record_property("least sample at which half of the runs succeed, width 10 and width 300", frontier)
     assert committed_results(SWEEP)["verdicts"][NAME + "figure-6.1"] == "reproduced"
     _again(CURVES, "figure-6.1", effort, "in some runs the test error falls", "in the boxed cells more samples")
+    for better in ("m600-r10", "m200-r300"):
+        equal = copy.deepcopy(committed_results(CURVES))
+        equal["items"][better]["result"] = equal["items"]["m200-r10"]["result"]
+        with pytest.raises(AssertionError, match="not met"):
+            assert_met(recomputed(equal), "in the boxed cells more samples", statement=NAME + "figure-6.1")
 
 
 @check(NAME + "remark-dense-starts", grade="sampled", target="printed", cases="1600 committed runs, n = 20, 50")

@@ -150,7 +150,7 @@ def test_bad_initializations_are_refused(drawn: SparseInitialization) -> None:
             SparseInitialization(*arguments)
     with pytest.raises(ValueError, match="printed grid is empty for k = 2"):
         draw_over_sparse(9, 5, offset_grid(2, first=1), 4, rng)
-    with pytest.raises(ValueError, match="GiB of memory"):
+    with pytest.raises(ValueError, match=r"needs 149011\.6 GiB of memory"):  # rows and ones, 8 bytes each
         draw_over_sparse(10**7, 5, offset_grid(2), 10**6, rng)
     for support, words in [((0, 1, 2), "even number k"), (range(12), "k < s <= n"), ((0, 13), "must lie in")]:
         with pytest.raises(ValueError, match=words):
@@ -161,9 +161,12 @@ def test_bad_initializations_are_refused(drawn: SparseInitialization) -> None:
         sample_gradients(drawn, np.ones((3, 12)), np.ones(3))
     with pytest.raises(ValueError, match="1 or -1"):
         sample_gradients(drawn, np.zeros((3, 13)), np.ones(3))
+    with pytest.raises(ValueError, match="1 or -1"):
+        sample_gradients(drawn, np.ones((3, 13)), np.zeros(3))
     after, readout = over_sparse_step(drawn, (0, 1, 2, 3)), solve_readout(4, even_kink_grid(4))
-    with pytest.raises(ValueError, match="mask"):
-        after.network(readout, [True])
+    for used in ([True], np.ones(31, dtype=bool)):
+        with pytest.raises(ValueError, match="mask"):
+            after.network(readout, used)
     with pytest.raises(ValueError, match="draw more neurons"):
         after.network(readout, np.zeros(30, dtype=bool))
     with pytest.raises(ValueError, match="3k - 2"):

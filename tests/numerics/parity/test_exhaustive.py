@@ -28,6 +28,7 @@ def test_a_parity_has_margin_one_and_a_fault_shows() -> None:
     network = relu_network(10, (2, 5, 6), exact=True)
     parts = network.hidden, network.bias, network.readout, (2, 5, 6), network.output_bias
     assert margin_range(*parts) == (1, 1)
+    assert margin_range(parts[0], parts[1], -100 * parts[2], parts[3], -100 * parts[4]) == (-100, -100)
     moved = np.array(network.hidden)
     moved[1, 0] += fmpq(1, 10**6)
     low, high = margin_range(moved, *parts[1:])

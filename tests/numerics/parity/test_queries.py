@@ -37,6 +37,7 @@ def test_sample_sizes_are_the_formulas() -> None:
         (lambda: query_search(lambda asked: [1.0] * len(asked), EVERY, 9), "both exceed 1/2: their error is not below"),
         (lambda: empirical_answers(np.ones(3), np.ones(3)), r"A sample has shapes \(m, n\) and \(m,\)"),
         (lambda: empirical_answers(np.zeros((3, 2)), np.ones(3)), "must be 1 or -1"),
+        (lambda: empirical_answers(np.ones((3, 2)), np.zeros(3)), "must be 1 or -1"),
         (lambda: empirical_answers(np.ones((3, 2)), np.ones(3))([(0, 2)]), "is no set of the inputs"),
         (lambda: query_samples(3, 4, "1/2"), "1 <= k <= n, not k = 4 and n = 3"),
         (lambda: query_samples(3, 2, 1), r"The failure probability must be in \(0, 1\)"),

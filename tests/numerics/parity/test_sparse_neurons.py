@@ -100,6 +100,11 @@ def test_good_and_bad_neurons() -> None:
     assert not is_good(under_sparse_neuron(9, (2, 6), fmpq(1, 20)), (1, 2, 4, 5))
 
 
+def test_the_longest_numbers_of_the_compiled_loop() -> None:
+    """Over a denominator of 2^61 the numbers add to 2^62 - 1; the neuron is active where its one input is 1."""
+    assert enumerated_gradient(over_sparse_neuron(2, (0,), fmpq(1 - 2**61, 2**61)), (0,)).tolist() == [fmpq(1, 2), 0]
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -119,6 +124,7 @@ def test_good_and_bad_neurons() -> None:
         (lambda: sparse_gradient(over_sparse_neuron(4, (0,)), (4,)), "different indices"),
         (lambda: enumerated_gradient(over_sparse_neuron(27, (0,)), (0,)), r"There are 2\^27 inputs"),
         (lambda: enumerated_gradient(over_sparse_neuron(4, (0,), fmpq(1, 2**70)), (0,)), "too long"),
+        (lambda: enumerated_gradient(over_sparse_neuron(2, (0,), fmpq(-(2**61), 2**61 + 1)), (0,)), "too long"),
         (lambda: over_sparse_values(9, 3), "even k"),
         (lambda: over_sparse_values(8, 2), "odd s"),
         (lambda: over_sparse_values(5, 6), "2 <= k < s"),
