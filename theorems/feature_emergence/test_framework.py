@@ -29,6 +29,7 @@ from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from lemmata.numerics.groups.tables import cyclic, dihedral, symmetric
+from lemmata.numerics.margins import evaluation
 from lemmata.numerics.margins.evaluation import group_margins, parity_margins
 from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.finite_games import expectation, simplex_grid, tau_grid, ternary_games
@@ -146,13 +147,16 @@ def test_margins_scale_by_the_power_and_ignore_constants(
 @pytest.mark.parametrize("group", [cyclic(2), cyclic(3), cyclic(4), symmetric(3)], ids=lambda group: group.name)
 @given(data=st.data())
 def test_group_margin_is_the_definition(group: Any, data: st.DataObject) -> None:
-    """The compiled margin over all triples equals the definition; integers below 2^53 make it exact."""
+    """The margin over all triples, by NumPy and by compiled loops, is the definition; integers below 2^53: exactly."""
     n = group.order
     hidden, readout = data.draw(integer_weights(2 * n, n))
     g = margins_by_definition(hidden, readout, 2, group_inputs(n), group.table.reshape(-1).tolist())
-    summary = group_margins(hidden[:, :n], hidden[:, n:], readout, group)
-    assert summary.minimum == min(g)
-    assert summary.point_maximum == max(g)
+    for few in (0, evaluation.FEW_NUMBERS):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(evaluation, "FEW_NUMBERS", few)
+            summary = group_margins(hidden[:, :n], hidden[:, n:], readout, group)
+        assert summary.minimum == min(g)
+        assert summary.point_maximum == max(g)
 
 
 @check(
