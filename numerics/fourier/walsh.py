@@ -85,7 +85,7 @@ def _first_four_levels(x: np.ndarray, start: int, stop: int) -> None:
 def _butterflies(x: np.ndarray) -> None:
     size = x.shape[0]
     block = min(size, _BLOCK)
-    one, sixteen = np.int64(1), np.int64(16)  # literals would compile the tiles for each of them as well
+    one, sixteen = int(np.int64(1)), int(np.int64(16))  # literals would compile the tiles for each of them as well
     for start in range(0, size, block):
         if block < 16:
             _tile(x, start, one, block, one)
