@@ -70,6 +70,8 @@ def test_least_norms() -> None:
     assert shared.norm_squared < single.norm_squared
     readout = solve_readout(6, even_kink_grid(6))
     assert Fraction(int(readout.norm_squared.p), int(readout.norm_squared.q)) == design_grid(6)[1].norm_squared == 12961
+    large, solved = least_norm_readout(50, even_kink_grid(50)), solve_readout(50, even_kink_grid(50))
+    assert large.norm_squared == Fraction(int(solved.norm_squared.p), int(solved.norm_squared.q))
 
 
 @pytest.mark.parametrize(
