@@ -380,6 +380,22 @@ def no_comb(run: dict[str, Any]) -> None:
     run["positions"] = [[*row[:3], min(row[2], row[4]), *row[4:]] for row in run["positions"]]
 
 
+def faint_comb(run: dict[str, Any]) -> None:
+    """v_4 and v_6 exceed the means of their neighbours by 1 %."""
+    for row in run["positions"]:
+        for i in (3, 5):
+            row[i] = 1.01 * (row[i - 1] + row[i + 1]) / 2
+
+
+@check(FIGURE + "8.4b", FIGURE + "E.7", grade="sampled", target="printed", supporting=True)
+def test_a_faint_comb_is_a_comb() -> None:
+    summary = copy.deepcopy(results(PHASES))
+    for run in (*runs(summary, "minimal"), *runs(summary, "transformer")):
+        faint_comb(run)
+    verdicts = recomputed(summary)["verdicts"]
+    assert verdicts[FIGURE + "8.4b"] == verdicts[FIGURE + "E.7"] == "reproduced"
+
+
 FAULTS = {
     "unigram and uniform exchanged": ("8.1", "transformer", exchanged("unigram", "uniform")),
     "unigram and bigram exchanged": ("E.3", "transformer", exchanged("unigram", "bigram")),
@@ -389,6 +405,11 @@ FAULTS = {
     "loss of the minimal model too small": ("8.3", "minimal", scaled("loss", 0.5)),
     "v_4 no larger than its neighbours in the minimal model": ("8.4b", "minimal", no_comb),
     "v_4 no larger than its neighbours in the transformer": ("E.7", "transformer", no_comb),
+    "bigram never the closest strategy": (
+        "8.4b",
+        "minimal",
+        lambda run: run.update(bigram=[9.0] * len(run["bigram"])),
+    ),
     "W less diagonal": ("8.4b", "minimal", lambda run: run.update(W=[[a, a, a, a] for a, *_ in run["W"]])),
     "the encodings of both symbols too different": (
         "observation-8.4",

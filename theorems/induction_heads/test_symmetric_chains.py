@@ -45,6 +45,7 @@ def test_first_step_on_symmetric_chains_over_all_sequences(t: int) -> None:
     c = fmpq(2, 7)
     found = sequence_gradients.of_symmetric_prior(constant(c, t), constant(c, 2, 2), c**2 * t * (t + 1))
     S = diagonal_growth(t)
+    assert found.loss == c**2 * (fmpq(t * (t + 1), 2) - 2 * S)  # half the margin, minus <-dL/dW, W>
     assert found.W.tolist() == [[c * S, 0], [0, c * S]]
     assert found.v.tolist() == [c * x for x in position_growth(t)]
     C = symmetric_tensor(t, spread_moments(fmpq(1, 2), t + 1))

@@ -93,6 +93,16 @@ def test_the_last_symbol_takes_what_rounding_leaves() -> None:
     assert sample_sequences(P, 6, Largest(np.random.PCG64(0)), [0.5, 0.25, 0.25 - 2.0**-52]).tolist() == [[3] * 6]
 
 
+def test_each_symbol_belongs_to_a_uniform_number() -> None:
+    """Independent symbols by inversion; what the committed runs of a seed are rests on which number decides which."""
+    law, length = [0.2, 0.3, 0.5], 7
+    numbers = np.random.default_rng(9).random((4, length + 1))
+    expected = 1 + np.digitize(numbers[:, [0, *range(2, length + 1)]], [0.2, 0.5])
+    np.testing.assert_array_equal(
+        sample_sequences(np.full((4, 3, 3), law), length, np.random.default_rng(9), law), expected
+    )
+
+
 def test_sampling_is_reproducible() -> None:
     P = dirichlet_chains(3, 10, np.random.default_rng(7))
     first, second = (sample_sequences(P, 20, np.random.default_rng(8)) for _ in range(2))
