@@ -22,7 +22,9 @@ from lemmata.cli import EXAMPLES, PANELS
 from lemmata.site.atlas import atlas_contents, atlas_pages
 from lemmata.site.authors import author_pages, papers_list
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
+from lemmata.site.constructions import construction_pages
 from lemmata.site.entries import Library, edges_of, load_library
+from lemmata.site.listings import narrowed
 from lemmata.site.margins import PICTURE
 from lemmata.site.mutants import drawn_table, mutants_table, survivors_list
 from lemmata.site.papers import statements_script
@@ -121,6 +123,7 @@ def write_sources(source: Path, library: Library) -> None:
         "errata.md": errata_page(library),
         **author_pages(library),
         **reference_pages(),
+        **construction_pages(),
         **atlas_pages({name: entry.statement.title for name, entry in library.entries.items()}),
     }
     for chapter in library.ledger.chapters:
@@ -144,7 +147,7 @@ def write_sources(source: Path, library: Library) -> None:
     for place, text in pages.items():
         path = source / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(narrowed(text) if path.suffix == ".md" else text, encoding="utf-8")
     shutil.copy(PICTURE, source)
     shutil.copytree(ROOT / "notebooks", source / "notebooks", ignore=shutil.ignore_patterns(".*", "__pycache__"))
 

@@ -247,8 +247,10 @@ def _dependencies(chapter: Chapter, library: Library, edges: Edges) -> str:
                 f"# Dependencies of {_lower(chapter.title)}",
                 "On the left, in blue, the entry of one statement cites another; on the right, in orange, two "
                 "statements are decided by running the same function of the library. The edges are read from the "
-                "ledger and from the code of the tests; other chapters are left out, and statements without edges.",
-                f'```{{raw}} html\n<div class="scrolling">{chapter_picture(chapter, library, edges)}</div>\n```',
+                "ledger and from the code of the tests; other chapters are left out, and statements without edges. "
+                "Below the mouse a name shows what it is joined to, and it leads to its page.",
+                f'```{{raw}} html\n<div class="scrolling">{chapter_picture(chapter, library, edges)}</div>\n'
+                '<script src="../_static/dependencies.js"></script>\n```',
             ]
         )
         + "\n"

@@ -13,6 +13,7 @@ from pathlib import Path
 from lemmata.reports.ledger import records_of, rerun
 from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.papers import heading
+from lemmata.site.picture import neighbour_picture
 from lemmata.site.prose import compared, fenced, markdown_of, statement_place, with_links
 from lemmata.theorems.citations import Citation
 from lemmata.theorems.faults import DrawnFault, faults_of, load_faults, tally
@@ -248,6 +249,8 @@ def _neighbours(entry: Entry, library: Library, edges: Edges) -> Iterator[str]:
     cited, citing, sharing = edges.claims.get(name, ()), edges.citing(name), edges.sharing(name)
     if cited or citing or sharing:
         yield "## What it depends on, and what depends on it"
+        picture = neighbour_picture(name, library, edges)
+        yield fenced(f'<div class="scrolling">{picture}</div>', "{raw} html")
     if cited:
         yield "Its entry cites:\n\n" + _titled(cited, library)
     if citing:

@@ -19,7 +19,7 @@ from lemmata.site.margins import PICTURE, margin_picture
 from lemmata.site.mathml import mathml
 from lemmata.site.mutants import rows
 from lemmata.site.papers import PAPERS
-from lemmata.site.picture import chapter_picture, whole_picture
+from lemmata.site.picture import chapter_picture, neighbour_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
 from lemmata.site.statements import _fault, _idea, _neighbours, proof_page, statement_page
@@ -378,6 +378,34 @@ def test_pictures_are_whole_and_link_to_pages(library, edges):
     assert paths.count("evidence") == len(edges.evidence)
 
 
+def test_a_statement_stands_between_what_it_cites_and_what_cites_it(library, edges):
+    """Each line ends at the name of the neighbour that it is said to join, on its side; no neighbour is left out."""
+    svg = "{http://www.w3.org/2000/svg}"
+    for name in library.entries:
+        cited, citing, sharing = edges.claims.get(name, ()), edges.citing(name), edges.sharing(name)
+        if not (cited or citing or sharing):
+            with pytest.raises(ValueError, match="no neighbours"):
+                neighbour_picture(name, library, edges)
+            continue
+        drawn = ElementTree.fromstring(neighbour_picture(name, library, edges))
+        middle = float(drawn.get("width", "")) / 2
+        named = [(one.get("data-name"), one.find(f"{svg}text")) for one in drawn.iter(f"{svg}a")]
+        left = [other for other, text in named if float(text.get("x")) < middle]
+        right = [other for other, text in named if float(text.get("x")) > middle]
+        assert left == list(cited)
+        assert right == [*citing, *sharing]
+        paths = list(drawn.iter(f"{svg}path"))
+        assert [one.get("class") for one in paths] == ["claim"] * len([*cited, *citing]) + ["evidence"] * len(sharing)
+        for path, (other, text) in zip(paths, named, strict=True):
+            assert path.get("data-ends") == f"{name} {other}"
+            x, y = map(float, path.get("d", "").split()[-2:])
+            assert abs(x - float(text.get("x"))) == 6
+            assert abs(y - float(text.get("y")) + 4) < 0.01
+            if path.get("class") == "claim":
+                citer, cites = path.findtext(f"{svg}title", "").split(" cites ")
+                assert cites in edges.claims[citer]
+
+
 def test_chords_join_the_dots_of_their_statements(library, edges):
     """Ends are 6 inside of the circle of the dots, below them; the middle of the curve is halfway to the centre."""
     svg = "{http://www.w3.org/2000/svg}"
@@ -442,13 +470,14 @@ def test_a_statement_has_neighbours_where_any_kind_of_edge_joins_it(library):
         "Decided by running": Edges({}, {(first, second): ("f", "g", "h", "i")}),
     }
     for words, edges in lists.items():
-        heading, listed = _neighbours(entry, library, edges)
+        heading, drawn, listed = _neighbours(entry, library, edges)
         assert heading.startswith("## ")
+        assert f'href="../../{statement_place(second)}.html"' in drawn
         assert listed.startswith(words)
         assert second in listed
     for functions, shown in (("fghi", "`f`, `g`, `h` and 1 more"), ("fgh", "`f`, `g`, `h`"), ("f", ": `f`")):
         shared = Edges({}, {(first, second): tuple(functions)})
-        assert list(_neighbours(entry, library, shared))[1].endswith(shown)
+        assert list(_neighbours(entry, library, shared))[2].endswith(shown)
     assert list(_neighbours(entry, library, Edges({}, {}))) == []
 
 
