@@ -11,6 +11,7 @@ from latex2mathml.exceptions import DenominatorNotFoundError, ExtraLeftOrMissing
 _MATHEMATICS = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<!\\)\$(?P<inline>.+?)(?<!\\)\$", re.DOTALL)
 _ONE_LETTER = re.compile(r"\\(math(?:bb|cal|scr))\s+([A-Za-z])")  # only in braces it becomes a character of its own
 _SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg)[lrm]?(?![A-Za-z])")  # sizes of delimiters, which MathML chooses itself
+_NORMS = re.compile(r"\\[lr]Vert(?![A-Za-z])")  # whose bars grow one by one, so that those of a norm differ
 _ROWS = frozenset(("math", "mrow", "msqrt", "mtd"))  # their children stand side by side
 _SCRIPTS = frozenset(("msub", "msup", "msubsup", "munder", "mover", "munderover"))
 _BARS = ("|", "‖")
@@ -45,7 +46,7 @@ def mathml(source: str, inline: bool = True) -> str:
         ValueError: if the converter does not understand the source.
     """
     plain = (
-        _ONE_LETTER.sub(r"\\\1{\2}", _SIZES.sub("", source))
+        _ONE_LETTER.sub(r"\\\1{\2}", _NORMS.sub(r"\\|", _SIZES.sub("", source)))
         .replace(r"\setminus", "∖")  # no reverse solidus, which fonts do not have as an operator
         .replace(r"\arg\min", r"\operatorname{arg min}")
         .replace(r"\arg\max", r"\operatorname{arg max}")

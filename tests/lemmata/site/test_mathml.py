@@ -48,6 +48,11 @@ def test_bars_and_slashes_are_tight_and_signs_of_numbers_belong_to_them() -> Non
     assert [mathml(source).count('form="prefix"') for source in ("a-b", "[-1,-1]", "=-1", "|a|-1")] == [0, 2, 1, 0]
 
 
+def test_bars_of_a_norm_have_one_size() -> None:
+    assert mathml(r"\lVert x \rVert_2") == mathml(r"\|x \|_2")
+    assert mathml(r"\lVert x \rVert_2").count('stretchy="false"') == 2
+
+
 def test_letters_of_other_alphabets_are_characters_with_and_without_braces() -> None:
     assert mathml(r"\mathbb R\mathcal F_n") == mathml(r"\mathbb{R}\mathcal{F}_n")
     assert unescape(mathml(r"\mathbb R")).count("ℝ") == 1
