@@ -24,7 +24,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,21 +59,22 @@ def files_to_change(root: Path) -> list[str]:
     return sorted(one for one in files_of_the_tree(root) if kept.fullmatch(one) and "/test_" not in one)
 
 
-def drawn(seed: str, size: int, root: Path) -> list[Mutant]:
-    """So many faults, each in a file that is drawn by its length and at a place of it that is drawn evenly."""
+def drawn(seed: str, root: Path) -> Iterator[Mutant]:
+    """Faults without end, each in a file that is drawn by its length and at a place of it that is drawn evenly."""
     draw, files = random.Random(seed), files_to_change(root)
     lengths = [(root / one).stat().st_size for one in files]
-    found: dict[tuple[str, int, int, str], Mutant] = {}
-    while len(found) < size:
+    found: set[tuple[str, int, int, str]] = set()
+    while True:
         [file] = draw.choices(files, lengths)
         places = places_of(file, root)
         if not places:
             continue
         place = draw.choice(places)
         one = next(mutants_at(file.split("/")[0], place, root, draw), None)
-        if one is not None:
-            found.setdefault((file, place.line, place.column, place.family), one)
-    return list(found.values())
+        key = (file, place.line, place.column, place.family)
+        if one is not None and key not in found:
+            found.add(key)
+            yield one
 
 
 def files_met(file: str, tree: Path) -> list[str]:
@@ -147,24 +149,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = asked.folder / f"{asked.seed}.json"
     fates: dict[str, dict[str, Any]] = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     end = time.monotonic() + asked.seconds
-    mutants = drawn(asked.seed, asked.size, ROOT)
+    entries: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="lemmata-mutants-") as folder:
         tree = Path(folder) / "tree"
         copy_of_the_tree(tree)
         with Worker(tree) as worker:
             judge = Judge(worker)
-            for number, one in enumerate(mutants):
-                if time.monotonic() > end:
-                    break
+            for number, one in enumerate(islice(drawn(asked.seed, ROOT), asked.size)):
                 if str(number) not in fates:
+                    if time.monotonic() > end:
+                        break
                     fates[str(number)] = judge.fate(one)
                     write_atomically(json.dumps(fates).encode("utf-8"), kept)
                     print(number, one.file, one.line, fates[str(number)], file=sys.stderr, flush=True)
-    entries = [_entry(one, fates[str(number)]) for number, one in enumerate(mutants) if str(number) in fates]
+                entries.append(_entry(one, fates[str(number)]))
     seen = sum(one["first"]["status"] == "killed" for one in entries)
     print(f"{seen} of {len(entries)} seen: {proportion_interval(seen, len(entries))}; {CRITERION:.0%} were asked for")
     if asked.write:
-        write_draw(DRAWS / f"{asked.seed[:8]}.json", asked.seed, len(mutants), entries)
+        write_draw(DRAWS / f"{asked.seed[:8]}.json", asked.seed, asked.size, entries)
     return 0
 
 

@@ -166,10 +166,10 @@ def mutants_at(room: str, place: Place, tree: Path, draw: random.Random) -> Iter
     for index in draw.sample(range(count), count):
         parsed = _parsed(tree / place.file)  # a mutation changes the tree
         _, name, node, nth = _at(parsed, place)[index]
-        code = _mutated(parsed, name, node, nth)
         try:
+            code = _mutated(parsed, name, node, nth)
             changed = ast.dump(ast.parse(code)) != original
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, AttributeError):  # the last one: exceptions with a dot in their names
             continue
         if changed:
             before, after = _difference(text.split("\n"), code.split("\n"))
