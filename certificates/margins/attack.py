@@ -139,7 +139,7 @@ def smallest_flip(target: MarginTarget, starts: int = 16, steps: int = 300, seed
 
     Args:
         target: the network at an input.
-        starts: 0 itself and ``starts - 1`` random perturbations.
+        starts: 0 itself and ``starts - 1`` random perturbations, of lengths from 1/100 to 1.
         steps: steps of the search.
         seed: of the random starts.
     """

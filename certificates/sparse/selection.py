@@ -179,15 +179,19 @@ class _AffineHull:
 def _closest(positions: Positions, others: Array, hull: _AffineHull) -> tuple[list[int], Array]:
     """The positions and weights of the mean of the others that is closest to the hull, by Wolfe's algorithm.
 
-    The points are the residuals w_t of the others; <w_t, w> = <v_i, w> - <v_t, w> for w orthogonal to the hull.
+    The points are the residuals w_t of the others; <w_t, w> = <v_i, w> - <v_t, w> for w orthogonal to the hull. Each
+    round shortens w; one that did not would be an error, which ends the search and is left to `verify_selection`.
     """
-    corral, weights = [int(others[0])], as_exact([1])
+    corral, weights, shortest = [int(others[0])], as_exact([1]), None
     while True:
         w = hull.residual(exact_matmul(weights[None, :], positions.rows(corral))[0])
         products, _ = positions.products(w)
         best = int(others[np.argmax(products[others])])  # the smallest <w_t, w>
-        if not (w != 0).any() or products[best] == products[corral[0]] or best in corral:
+        length = (w * w).sum()
+        longer = shortest is not None and length >= shortest
+        if longer or length == 0 or products[best] == products[corral[0]] or best in corral:
             return corral, weights
+        shortest = length
         corral, weights = [*corral, best], np.concatenate([weights, as_exact([0])])
         corral, weights = _minor_cycles(positions, hull, corral, weights)
 

@@ -97,11 +97,12 @@ def orders_of(permutations: IntArray, base: npt.NDArray[np.int64]) -> npt.NDArra
     """The orders of permutations (m, d) of a group with the given base: the lcm of the cycle lengths of base points."""
     start = np.broadcast_to(base, (len(permutations), len(base)))
     lengths = np.zeros(start.shape, dtype=np.int64)
-    points, step = start, 0
-    while not lengths.all():
+    points = start
+    for step in range(1, permutations.shape[1] + 1):
         points = np.take_along_axis(permutations, points, axis=1).astype(np.int64)
-        step += 1
         lengths[(points == start) & (lengths == 0)] = step
+        if lengths.all():
+            break
     return np.lcm.reduce(lengths, axis=1)
 
 

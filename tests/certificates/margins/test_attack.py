@@ -1,6 +1,7 @@
 """Bounds of all-layer margins from both sides: operator norms, attacks, replay, sharing, refusals.
 
-Edits that change no verdict: seeds, numbers of steps, lengths of kicks, aims and the denominator of the search.
+Edits that change no verdict: seeds, numbers of steps, lengths of kicks after the start, aims and the denominator of the
+search.
 Whatever it finds is verified exactly, and that it finds the margin of a linear network is tested.
 """
 
@@ -58,6 +59,20 @@ def test_the_margin_of_a_linear_network_is_found():
         linear(label=0)
     with pytest.raises(ValueError, match="label must be 0 or 1"):
         linear(label=2)
+
+
+def test_the_search_starts_at_0_and_at_lengths_from_a_hundredth_to_one():
+    met = []
+
+    def output(theta):
+        met.append(theta)
+        return linear().output(theta)
+
+    target = MarginTarget(as_exact([1, 1]), output, 1)
+    met.clear()
+    smallest_flip(target, starts=4, steps=1)
+    starts = met[0].detach().numpy() - 1
+    assert np.linalg.norm(starts, axis=1) == pytest.approx([0, 0.01, 0.1, 1])
 
 
 def test_the_largest_change_of_a_linear_network():
