@@ -26,7 +26,7 @@ from lemmata.site.constructions import construction_pages
 from lemmata.site.entries import Library, edges_of, load_library
 from lemmata.site.listings import narrowed
 from lemmata.site.margins import PICTURE
-from lemmata.site.mutants import drawn_table, mutants_table, survivors_list
+from lemmata.site.mutants import drawn_table, everywhere_text, mutants_table, survivors_list
 from lemmata.site.papers import statements_script
 from lemmata.site.pdf import page_pdf
 from lemmata.site.picture import whole_picture
@@ -179,12 +179,16 @@ def _filled(text: str, library: Library, picture: str) -> str:
         for panel, some in PANELS.items()
     )
     mutants = json.loads((ROOT / "tests" / "mutants" / "results.json").read_text(encoding="utf-8"))
+    draws = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "tests/mutants/draws").glob("*.json"))
+    ]
     return (
         text.replace("<!-- slot: chapters -->", chapters)
         .replace("<!-- slot: atlas -->", atlas_contents())
         .replace("<!-- slot: commands -->", commands)
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
         .replace("<!-- slot: drawn -->", drawn_table(library.ledger))
+        .replace("<!-- slot: everywhere -->", everywhere_text(draws))
         .replace("<!-- slot: mutants -->", mutants_table(mutants))
         .replace("<!-- slot: papers -->", papers_list())
         .replace("<!-- slot: picture -->", picture)

@@ -1,8 +1,9 @@
-"""The share of random mutants that tests kill, by room (`tests/mutants`) and by chapter (`lemmata.theorems.faults`)."""
+"""The share of random mutants that tests kill, by room and over all (`tests/mutants`), and by chapter."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from lemmata.numerics.runs.confidence import Interval, proportion_interval
 from lemmata.theorems.faults import DrawnFault, load_faults, tally
 from lemmata.theorems.ledger import Ledger
 
-__all__ = ["KILLED", "Row", "drawn_table", "mutants_table", "rows", "summary", "survivors_list"]
+__all__ = ["KILLED", "Row", "drawn_table", "everywhere_text", "mutants_table", "rows", "summary", "survivors_list"]
 
 KILLED = ("killed", "timeout")
 ALL = "all rooms"
@@ -118,6 +119,36 @@ def survivors_list(results: dict[str, Any]) -> str:
             why = f": equivalent, {one['equivalent']}" if one.get("equivalent") else ""
             lines.append(f"- `{one['file']}`, line {one['line']}{why}\n\n{_change(one)}\n")
     return "\n".join(lines) or "None."
+
+
+def everywhere_text(draws: Sequence[dict[str, Any]]) -> str:
+    """The draws over all rooms (`tests/mutants/draws`), each with what was seen and what was not, as Markdown."""
+    parts = []
+    for draw in draws:
+        mutants = draw["mutants"]
+        count = Counter(one["first"]["status"] for one in mutants)
+        share = _share(proportion_interval(count["killed"], len(mutants)))
+        parts.append(
+            f"Seed `{draw['seed'][:12]}`, {len(mutants)} of {draw['drawn']} faults run, in the "
+            f"order of the draw; each met {draw['met']}. On the day {count['killed']} were seen, {share}, where "
+            f"{100 * draw['criterion']:.0f} % were asked for beforehand; {count['timeout']} ran out of time and "
+            f"{count['survived']} survived:\n"
+        )
+        parts += [
+            f"- `{one['file']}`, line {one['line']}: {_today(one)}\n\n{_change(one)}\n"
+            for one in mutants
+            if one["first"]["status"] != "killed"
+        ]
+    return "\n".join(parts)
+
+
+def _today(mutant: dict[str, Any]) -> str:
+    """What became of a fault of a draw that was not seen."""
+    first = "out of time" if mutant["first"]["status"] == "timeout" else "survived"
+    if mutant.get("later"):
+        return f"{first}; seen today by `{mutant['later']['by']}`"
+    [kind] = [name for name in ("equivalent", "gone", "open") if mutant.get(name)]
+    return f"{first}; {kind}: {mutant[kind]}"
 
 
 def _change(mutant: dict[str, Any]) -> str:

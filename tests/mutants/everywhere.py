@@ -177,7 +177,7 @@ def _entry(one: Mutant, fate: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_draw(path: Path, seed: str, size: int, entries: list[dict[str, Any]]) -> None:
-    """The file of a draw; what it says of a fault already (`later`, `equivalent`, `open`) stays."""
+    """The file of a draw; what it says of a fault already (`later`, `equivalent`, `gone`, `open`) stays."""
     told = load(path)["mutants"] if path.is_file() else []
     entries = [one | (told[place] if place < len(told) else {}) for place, one in enumerate(entries)]
     document = {"seed": seed, "drawn": size, "criterion": CRITERION, "met": MET, "mutants": entries}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lemmata.site.mutants import everywhere_text
 from tests.mutants import everywhere
 from tests.mutants.everywhere import (
     CRITERION,
@@ -126,6 +127,23 @@ def test_a_seed_draws_the_same_faults_again() -> None:
     assert all(isinstance(one, Mutant) and one.before != one.after for one in found)
 
 
+def test_the_site_says_what_was_seen_and_what_became_of_the_others() -> None:
+    told = [
+        {"first": {"status": "killed"}},
+        {"first": {"status": "timeout"}, "open": "no limit"},
+        {"first": {"status": "survived"}, "later": {"status": "killed", "by": "test_a.py::test_b"}},
+    ]
+    place = {"file": "a.py", "line": 7, "before": "x = 1", "after": "x = 2"}
+    mutants = [place | one for one in told]
+    draw = {"seed": "0123456789abcdef", "drawn": 9, "criterion": 0.93, "met": "two files", "mutants": mutants}
+    shown = everywhere_text([draw])
+    assert "Seed `0123456789ab`, 3 of 9 faults run" in shown
+    assert "1 were seen, 33 % [0, 91], where 93 % were asked for beforehand; 1 ran out of time and 1 survived" in shown
+    assert "- `a.py`, line 7: out of time; open: no limit\n" in shown
+    assert "- `a.py`, line 7: survived; seen today by `test_a.py::test_b`\n" in shown
+    assert shown.count("- x = 1") == 2
+
+
 @pytest.mark.parametrize("path", sorted(DRAWS.glob("*.json")), ids=lambda path: path.stem)
 def test_every_committed_fate_is_told_to_its_end(path: Path) -> None:
     """The faults are the first ones of the draw; one that was not seen is seen now, or has a sentence."""
@@ -136,6 +154,6 @@ def test_every_committed_fate_is_told_to_its_end(path: Path) -> None:
     assert 0 < len(draw["mutants"]) <= draw["drawn"]
     for one in draw["mutants"]:
         assert one["first"]["status"] in ("killed", "timeout", "survived")
-        told = [name for name in ("later", "equivalent", "open") if one.get(name)]
+        told = [name for name in ("later", "equivalent", "gone", "open") if one.get(name)]
         assert len(told) == (one["first"]["status"] != "killed"), one
         assert one.get("later", {"status": "killed"})["status"] == "killed"

@@ -289,6 +289,8 @@ def test_the_share_of_killed_mutants_is_on_its_page(site):
     for row in rows(load(ROOT / "tests" / "mutants" / "results.json")):
         assert f"{row.room} {row.places} {row.drawn} {int(100 * row.first.estimate + 1e-9)} % [" in shown
     assert page(site, "mutants").count('class="highlight-diff') >= 1
+    for draw in (ROOT / "tests" / "mutants" / "draws").glob("*.json"):
+        assert f"Seed {draw.stem}" in shown
 
 
 def test_every_picture_has_an_alternative_text(site):
