@@ -22,6 +22,7 @@ from lemmata.numerics.exact.numbers import as_exact, ceiling
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
+from lemmata.numerics.parity.sign_classes import no_class_bound
 from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.hidden_progress.sizes import MlpSizes, corrected_sizes, printed_sizes
 from lemmata.theorems.records import Record
@@ -158,6 +159,8 @@ def test_steps_without_n_suffice(k: int, epsilon: fmpq) -> None:
     moment = feature_moment(sizes.n, k, fmpq(0))
     assert abs(bound.regret / (8 * (k**3 * moment * sizes.width / arb(steps)).sqrt()) - 1) < arb("0.01")
     assert bound.total < epsilon * fmpq(3, 4)
+    if k == 4:  # 8 classes of signs up to their sign, 7 biases, of which 5 are needed
+        assert bound.width.overlaps(no_class_bound(8, 7, 5, sizes.width // 2))
     assert sizes.n > 160 * k**4 * math.log(1 / float(arb(epsilon)))
     assert sizes.batch < sizes.n ** (k + 5)
     assert sizes.width < 2 ** (3 * k) * (8 * k / arb(epsilon)).log()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from lemmata.numerics.parity import polynet_sgd
 from lemmata.numerics.parity.polynet_sgd import train_polynet
@@ -93,7 +94,7 @@ def test_runs_longer_than_a_chunk_report_progress_and_repeat() -> None:
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0], [[]], [[0.0, 0.0], [1.0, 1.0]], [[np.nan, 1.0]]])
-def test_bad_weights(weights: list[object]) -> None:
+def test_bad_weights(weights: ArrayLike) -> None:
     with pytest.raises(ValueError, match="nonzero rows"):
         train_polynet(weights, 10, 0.1, 0)
 
