@@ -94,5 +94,7 @@ def _places(line: str, language: str, opened: int) -> Iterator[tuple[int, int]]:
             depth += (character in "([{") - (character in ")]}")
             returned = line[place:].startswith(" -> ") or (line[:place].endswith(" |") and " -> " in line[:place])
             signature = returned and not line.endswith(":")  # which is no statement of Python
+            if line[place:] == " \\":
+                return  # the end of a line that goes on already
             if character == " " and (depth > 0 or language not in _PYTHON or signature):
                 yield place, depth if language in (*_PYTHON, "json", "toml") else 0

@@ -70,6 +70,7 @@ def test_code_in_notebooks_has_at_most_85_columns():
         ("python", f"f('a # b', {'a, ' * 30}b)", [f"f('a # b', {'a, ' * 24}a,", "    a, a, a, a, a, b)"]),
         ("python", f"x = 1 + {'a + ' * 25}b", [f"x = 1 + {'a + ' * 25}b"]),  # no bracket to break in
         ("console", f"run {'--flag ' * 14}end", [f"run {'--flag ' * 10}--flag \\", f"  {'--flag ' * 3}end"]),
+        ("console", f"  test_{'a' * 90} \\", [f"  test_{'a' * 90} \\"]),  # goes on already
         ("text", f"{'word ' * 18}end", [f"{'word ' * 16}word", "  word end"]),
         ("json", f'["{"a " * 40}", 1]', [f'["{"a " * 40}",', "  1]"]),
         ("diff", f"- {'word ' * 20}", [f"- {'word ' * 20}"]),
