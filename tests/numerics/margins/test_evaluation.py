@@ -258,7 +258,7 @@ TAU = [0, 0.5, 0.5]
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0.2, 0.4, 0.4]), r"tau\[0\] is 0.2"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0, 1, 1]), "sums to 2.0"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, Z3, [0, 1]), "tau must have shape"),
-        (lambda: expected_class_margins(1e200 * GOOD, 1e200 * GOOD, GOOD, Z3, TAU), "overflow"),
+        (lambda: expected_class_margins(1e200 * GOOD, 1e200 * GOOD, np.eye(3)[:2], Z3, TAU), "overflow"),
         (lambda: expected_class_margins(GOOD, GOOD, GOOD, np.zeros((3, 3), int), TAU), "no identity"),
         (lambda: parity_margins(np.ones((1, 25)), [[1, 0]], None, 2, [0]), "1 to 24 inputs"),
         (lambda: parity_margins(GOOD, GOOD, None, 2, [0]), r"readout must have shape \(2, 2\)"),
