@@ -307,7 +307,9 @@ def test_the_commands(tmp_path, toy, monkeypatch):
     again = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path), "--json"])
     assert json.loads(again.stdout) == json.loads((tmp_path / "toy.json").read_text())
     assert_as_run(json.loads(again.stdout), tmp_path / "toy.json")
-    assert "induction-heads:figure-8.3" in runner.invoke(app, ["experiment", "list"]).stdout
+    shown = runner.invoke(app, ["experiment", "list"]).stdout
+    assert shown.split()[:3] == ["experiment", "about", "result"]
+    assert "induction-heads:figure-8.3" in shown
     assert json.loads(runner.invoke(app, ["experiment", "list", "--json"]).stdout)[0]["name"] == "toy"
     shown = runner.invoke(app, ["experiment", "show", "toy"])
     assert shown.exit_code == 2
