@@ -9,6 +9,7 @@ import torch
 
 from lemmata.constructions.parity.activations import OscillatingPolynomial, Power, Ramp, Sinusoid, TriangleWave, Zigzag
 from lemmata.numerics.parity.architecture_training import ARCHITECTURES, initial_architecture, train_architecture
+from lemmata.numerics.parity.compiled_activations import bend, kind_of, shape_of
 from lemmata.numerics.parity.compiled_training import fill_batch
 
 NAMES = sorted(ARCHITECTURES)
@@ -96,6 +97,15 @@ def test_the_solutions_of_the_single_neurons_are_solutions(k: int) -> None:
         assert run.converged == 1
         network.hidden[0, k] += 1
         assert train_architecture(name, network, 1, np.random.default_rng(0), rate=1e-9).converged is None
+
+
+def test_the_zigzag_goes_on_beyond_its_last_kinks() -> None:
+    """Inside, and up to twice as far out, against that of `constructions`; the slope is 1 or -1, by differences."""
+    z = np.linspace(-6, 6, 48, endpoint=False, dtype=np.float32)[None] + np.float32(1 / 64)
+    values, slopes, step = z.copy(), np.empty_like(z), 1 / 128
+    bend(kind_of("zigzag"), z.shape[1], shape_of("zigzag", 3), values, slopes)
+    assert np.abs(values - Zigzag(3)(z.astype(float))).max() < 1e-5
+    assert np.abs(slopes - (Zigzag(3)(z + step) - Zigzag(3)(z - step)) / (2 * step)).max() < 1e-2
 
 
 def test_runs_learn_repeat_and_record() -> None:
