@@ -102,3 +102,16 @@ def test_no_radius_of_the_grid_gives_a_better_bound(transformer):
             for k, n in itertools.product(range(10, 22), (4, 5, 6, 7))
         ]
     assert machine_margin_bound(transformer).value == max(bound.value for bound in bounds if bound is not None) > 0
+
+
+def test_a_time_sees_itself_and_the_times_before(monkeypatch):
+    seen, measured = [], turing._measured
+
+    def noted(head, z, tokens, visible):
+        seen.append([np.flatnonzero(row).tolist() for row in visible])
+        return measured(head, z, tokens, visible)
+
+    monkeypatch.setattr(turing, "_measured", noted)
+    run_facts(TRANSFORMER, [(1, 2)])
+    assert [[], [0], [0, 1], [0, 1, 2], [0, 1, 2, 3]] in seen  # row i is time i, column j time j + 1
+    assert all(rows in ([list(range(i)) for i in range(5)], [list(range(len(rows[0])))] * 5) for rows in seen)

@@ -260,7 +260,7 @@ def test_bad_heads_are_refused() -> None:
     with pytest.raises(ValueError, match="the shapes are"):
         plain(eye, eye, eye, relative_keys=np.zeros((4, 1)))
     with pytest.raises(ValueError, match="weight \\(d, e\\)"):
-        Affine(np.zeros((2, 2, 2)), np.zeros(2))
+        Affine(np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match="the shapes are"):
         plain(eye, eye, eye, null=(np.ones(2), np.ones(3)))
     with pytest.raises(ValueError, match="the shapes are"):
