@@ -7,7 +7,6 @@ truncation one step is exact on the whole cube.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
@@ -412,13 +411,12 @@ def test_constants_of_k_alone_serve_the_printed_form(k: int) -> None:
                 T = int((c.steps / eps**2).floor()) - 1  # one of the steps is that of the weights
                 _conditions(n, k, s, eps, delta, grid, (P, m, T), floor)
     if k == 2:  # one pair, -1 + 16 relu(z/4 - 3/8) + 16 relu(-z/4 - 3/8) with theta = 1/2, |C| > 1/sqrt(2 pi s)
-        c, high = frontier_constants(2, delta), 32 * math.log(1000) + 1
-        assert float(to_float([c.width])[0]) == pytest.approx(64 * math.log(1000))
-        assert float(to_float([c.samples])[0]) == pytest.approx(
-            32 * math.pi * (math.log(1000 * high) / math.log(9) + 3)
-        )
-        norm = math.sqrt(1 + 2 * high) + math.sqrt(high) / 4
-        assert float(to_float([c.steps])[0]) == pytest.approx(25 * 513 * norm**2 + 1)
+        c, thousand = frontier_constants(2, delta), arb(1000).log()
+        high = 32 * thousand + 1
+        norm = (1 + 2 * high).sqrt() + high.sqrt() / 4
+        samples = 32 * arb.pi() * ((1000 * high).log() / arb(9).log() + 3)
+        for found, value in ((c.width, 64 * thousand), (c.samples, samples), (c.steps, 25 * 513 * norm**2 + 1)):
+            assert value * fmpq(2**20 - 1, 2**20) < found < value * fmpq(2**20 + 1, 2**20)
 
 
 @check(
