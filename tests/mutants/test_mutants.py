@@ -135,22 +135,30 @@ def test_every_module_is_in_one_room():
     assert library <= set(listed)
 
 
-def test_a_planted_file_is_put_back_with_its_time(tree):
-    path = tree / "numerics" / "small.py"
-    (tree / "numerics" / "fast.py").write_text("import numba\nfrom lemmata.numerics.small import twice\n")
-    (tree / "numerics" / "slow.py").write_text("from lemmata.numerics.small import twice\n")
+def test_a_planted_file_is_put_back_with_its_time_and_machine_code(tree):
+    """Numba keeps machine code by the text of one file, though it may hold functions of others."""
+    folder = tree / "numerics"
+    (folder / "fast.py").write_text("import numba\nfrom lemmata.numerics.small import twice\n")
+    (folder / "slow.py").write_text("from lemmata.numerics.small import twice\n")
     assert compiled("numerics/small.py", tree) == ["numerics/small.py", "numerics/fast.py"]
+    kept = {folder / "__pycache__" / f"{name}.py311.nbi": name.encode() for name in ("fast.run-3", "slow.run-3")}
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    for path, content in kept.items():
+        path.write_bytes(content)
     mutant = replanted(planned("x - 1", "x + 1"), tree)
-    times = {name: (tree / "numerics" / name).stat().st_mtime_ns for name in ("small.py", "fast.py", "slow.py")}
+    before = (folder / "small.py").stat().st_mtime_ns
+    fast, slow = kept
     with contextlib.suppress(KeyboardInterrupt), planted(tree, mutant):
-        assert path.read_text() == MODULE.replace("x - 1", "x + 1")
-        now = {name: (tree / "numerics" / name).stat().st_mtime_ns for name in times}
-        assert now["small.py"] != times["small.py"]
-        assert now["fast.py"] != times["fast.py"]
-        assert now["slow.py"] == times["slow.py"]
+        assert (folder / "small.py").read_text() == MODULE.replace("x - 1", "x + 1")
+        assert (folder / "small.py").stat().st_mtime_ns != before
+        assert (fast.exists(), slow.exists()) == (False, True)
+        fast.write_bytes(b"of the mutant")
+        fast.with_suffix(".1.nbc").write_bytes(b"of the mutant")
         raise KeyboardInterrupt
-    assert path.read_text() == MODULE
-    assert {name: (tree / "numerics" / name).stat().st_mtime_ns for name in times} == times
+    assert (folder / "small.py").read_text() == MODULE
+    assert (folder / "small.py").stat().st_mtime_ns == before
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert not fast.with_suffix(".1.nbc").exists()
 
 
 def test_lines_that_are_gone_are_not_planted(tree):

@@ -113,19 +113,30 @@ def batches(files: Sequence[str]) -> list[tuple[str, ...]]:
 def planted(tree: Path, mutant: Mutant) -> Iterator[None]:
     """A block in which the file of a mutant is changed; afterwards it is as before, whatever happens.
 
-    Python and Numba know compiled code by the time of its source: that of the file and of all whose machine code may
-    hold it is new for every mutant, and afterwards the old one.
+    Python knows compiled code by the time of its source, which is new for every mutant, and afterwards the old one.
+    Numba knows machine code by the text of the file of its function, but it may hold functions of other files: what is
+    kept of all files whose machine code may hold that of the mutant is set aside, and put back afterwards.
     """
     path = tree / mutant.file
-    original = path.read_bytes()
-    times = {name: (tree / name).stat().st_mtime_ns for name in compiled(mutant.file, tree)}
+    original, before = path.read_bytes(), path.stat().st_mtime_ns
+    kept = {one: one.read_bytes() for one in _machine_code(mutant, tree)}
     try:
+        for one in kept:
+            one.unlink()
         path.write_text(mutant.code, encoding="utf-8")
         now = time.time_ns()
-        for name in times:
-            os.utime(tree / name, ns=(now, now))
+        os.utime(path, ns=(now, now))
         yield
     finally:
         path.write_bytes(original)
-        for name, before in times.items():
-            os.utime(tree / name, ns=(before, before))
+        os.utime(path, ns=(before, before))
+        for one in _machine_code(mutant, tree):
+            one.unlink()
+        for one, code in kept.items():
+            one.write_bytes(code)
+
+
+def _machine_code(mutant: Mutant, tree: Path) -> list[Path]:
+    """The files in which Numba keeps the machine code that may hold that of the file of a mutant."""
+    files = [tree / name for name in compiled(mutant.file, tree)]
+    return [one for file in files for one in file.parent.glob(f"__pycache__/{file.stem}.*.nb[ci]")]
