@@ -76,13 +76,12 @@ def plane_network(table: Operation, relaxation: Relaxation, *, tolerance: float 
     weights = template(table.rows, table.columns, table.label_count, "plane").scale
     e, x = product_decomposition(relaxation.pseudo_moments / np.outer(weights, weights), tolerance=tolerance)
     first, second = e[:, 0], sqrt(3) * e[:, 1]
-    squares = first**2 + second**2
-    cosine, sine = (first**2 - second**2) / squares, 2 * first * second / squares
+    cosine, sine = first**2 - second**2, 2 * first * second  # times first^2 + second^2
     w = np.column_stack((-cosine - sine / sqrt(3), cosine - sine / sqrt(3), 2 * sine / sqrt(3))) / sqrt(2)
     if table.label_count == 2:
         w = np.column_stack((-cosine, cosine)) / sqrt(2)
     outputs, lengths = np.linalg.norm(w, axis=1), np.linalg.norm(x, axis=1)
     kept = outputs > tolerance
     u_v = sqrt(2) * x[kept] / lengths[kept, None]  # the best length against outputs of length 1
-    masses = (squares * lengths**2 * outputs)[kept]
+    masses = (lengths**2 * outputs)[kept]
     return OperationNetwork(u_v[:, : table.rows], u_v[:, table.rows :], w[kept] / outputs[kept, None], masses)

@@ -18,6 +18,7 @@ from lemmata.numerics.margins.evaluation import (
     group_margins,
     parity_margins,
 )
+from lemmata.numerics.margins.loops import reduce_rows
 
 EPS = np.finfo(float).eps
 GROUPS = [cyclic(2), cyclic(5), dihedral(4), symmetric(3), symmetric(4), elementary_abelian(3)]
@@ -217,6 +218,19 @@ def test_parity_argmin_is_the_first_input_in_bit_order() -> None:
         4.5,
         (-1, 1, 1),
     )  # 2 (-2 + 1/2)^2; so has (1, -1, -1), a later input
+
+
+def test_rows_of_sixty_columns_are_reduced_by_definition() -> None:
+    """The largest of the others stands once on each side of the label, next to it as well."""
+    f = np.random.default_rng(7).standard_normal((60, 60))
+    right = np.arange(60)
+    for row in range(59):
+        f[row, row + 1 if row % 2 else row - 1] = 9.0
+    low, high = np.empty(60), np.empty(60)
+    reduce_rows(f, right, low, high)
+    for row in range(60):
+        others = np.delete(f[row], row)
+        assert (low[row], high[row]) == (f[row, row] - others.max(), f[row, row] - others.min())
 
 
 def test_group_margins_keep_to_the_memory_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
