@@ -42,7 +42,7 @@ class DrawnFault:
         later: one of `SEEN`, after tests were added; None if that was not asked.
         later_by: the test that failed then.
         equivalent: why no test can tell it from the original, where that is argued.
-        open: what is missing for a fault that is seen by nothing, such as tests that were not run on it.
+        open: what is missing for a fault that is seen by nothing, while it is an error of the ledger.
     """
 
     statement: str
@@ -154,9 +154,9 @@ def _errors(statement: Statement, faults: list[DrawnFault], why: str | None) -> 
     counts = tally(faults)
     errors = [
         f"{statement.id}: a fault in {one.file} ({one.before!r} became {one.after!r}) is seen by no test, and no "
-        "sentence says that it changes nothing, or what is missing."
+        "sentence says that it changes nothing."
         for one in faults
-        if one.now == "nothing" and one.equivalent is None and one.open is None
+        if one.now == "nothing" and one.equivalent is None
     ]
     if counts.drawn < LEAST and why is None:
         errors.append(f"{statement.id}: {counts.drawn} faults are drawn for it, not {LEAST}, and no sentence says why.")

@@ -198,7 +198,7 @@ def chapter(verdict: str = "holds") -> Chapter:
         ([fault()] * 4 + [fault("chapter")] * 2, "", "holds", "its own checks see 4 of 6 faults"),
         ([fault()] * 4 + [fault("chapter")] * 2, "two are of speed", "holds", ""),
         ([fault()] * 4 + [fault("chapter"), fault("nothing", equivalent="it is")], "", "holds", ""),
-        ([fault()] * 5 + [fault("nothing", open="not run")], "", "holds", ""),
+        ([fault()] * 5 + [fault("nothing", open="not run")], "a sentence", "holds", "is seen by no test"),
         ([fault()] * 5 + [fault("nothing")], "a sentence", "holds", "is seen by no test"),
         ([fault()] * 5 + [fault("nothing", later="suite")], "", "holds", ""),
         ([fault()] * 6, "", "open", "the ledger does not call it decided"),
