@@ -184,8 +184,8 @@ def _(network: TokenProduct, x: Any) -> Iterator[Panel]:
 
 @_panels.register
 def _(transformer: TuringTransformer, x: Any) -> Iterator[Panel]:
-    """Six steps of the champion with two states, which halts with four ones; the instance itself makes two steps."""
-    machine = lm.machine("bb2")
+    """Six steps of the machine of the instance, compiled anew, as the instance makes fewer."""
+    machine = transformer.machine
     run = lm.run_machine(lm.compile_machine(machine, 6))
     heads, cells, written = run.heads[0], run.cells[0], run.written[0]
     low, high = int(heads.min()), int(heads.max())
@@ -196,7 +196,13 @@ def _(transformer: TuringTransformer, x: Any) -> Iterator[Panel]:
         rows.append([float(tape[cell]) for cell in range(low, high + 1)])
     marked = frozenset((time, int(head) - low) for time, head in enumerate(heads))
     steps = [f"step {time}, {machine.states[state]}" for time, state in enumerate(run.states[0])]
-    yield Matrix("tape and head", np.array(rows), steps, [str(i) for i in range(high - low + 1)], marked)
+    yield Matrix(
+        f"tape and head of {machine.name}, compiled for 6 steps",
+        np.array(rows),
+        steps,
+        [str(i) for i in range(high - low + 1)],
+        marked,
+    )
 
 
 @_panels.register
