@@ -125,7 +125,7 @@ def unseen_bytes(verdict: str) -> bytes:
     else:
         made = certificate("partial")
         whole = certificate("plane").network
-        document = unseen_both(made.table, (2, 2), 1, Fraction(1, 2), whole, made.network, made.bound, digits=30)
+        document = unseen_both(made.table, (2, 2), 1, Fraction(1, 2), whole, made.network, bound=made.bound, digits=30)
     return dumps(document)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,26 +157,41 @@ def _module(file: str) -> str:
 
 @functools.cache
 def _importers(tree: Path) -> dict[str, frozenset[str]]:
-    """By file: the files that import it. Names that a package passes on are followed by the distance alone."""
-    files = [str(path.relative_to(tree)) for name in LIBRARY for path in sorted((tree / name).rglob("*.py"))]
-    files += [name for name in test_files(tree) if name not in files]
+    """By file: the files that import it, tests and what they share among them.
+
+    Names that a package passes on are followed by the distance alone.
+    """
+    files = [
+        str(path.relative_to(tree)) for name in (*LIBRARY, "tests") for path in sorted((tree / name).rglob("*.py"))
+    ]
     modules = {_module(name): name for name in files}
     found: dict[str, set[str]] = {name: set() for name in files}
     for name in files:
         for imported in _imports((tree / name).read_text(encoding="utf-8")):
             if imported in modules:
                 found[modules[imported]].add(name)
+            elif imported.endswith("."):
+                for module, file in modules.items():
+                    if module.rpartition(".")[0] == imported[:-1]:
+                        found[file].add(name)
     return {name: frozenset(importers) for name, importers in found.items()}
 
 
 def _imports(text: str) -> Iterator[str]:
-    """The dotted names that a file may import; of ``from a import b``, both a and a.b."""
+    """The dotted names that a file may import; of ``from a import b``, both a and a.b.
+
+    Of a module that is loaded by its name, as in ``import_module(f"a.{name}")``, what stands before the name: "a.".
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{one.name}" for one in node.names)
+        elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0] if node.values else None, ast.Constant):
+            start = str(ast.literal_eval(node.values[0]))
+            if re.fullmatch(r"lemmata(\.\w+)+\.", start):
+                yield start
 
 
 def _distances(file: str, tree: Path) -> dict[str, int]:

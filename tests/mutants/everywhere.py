@@ -4,10 +4,12 @@
 
 `tests.mutants` draws so many from each room, and measures all tests first. Here every file of the library has a chance
 that grows with its length, the site, the commands, the chapters' experiments and helpers among them. A fault meets the
-files of tests that mirror its module, then those that import it, deciding checks before others: all that import it
-directly, up to `MANY`, and at least `FEW`. They run one, two, four and so on at a time, until one sees it or `ENOUGH`
-seconds of the processor are spent; the clock decides nothing, so that other work on the machine changes no fate. One
-fault is done to its end before the next begins: where time ends early, the fates are those of the first faults drawn.
+files of tests that mirror its module, then those that import it, also through others (a command through the command
+line): those that import it directly before others, those that name it before others, the nearest first, and deciding
+checks before tests of the library. It meets all that import it directly, up to `MANY`, and at least `FEW`. They run
+one, two, four and so on at a time, until one sees it or `ENOUGH` seconds of the processor are spent; the clock decides
+nothing, so that other work on the machine changes no fate. One fault is done to its end before the next begins: where
+time ends early, the fates are those of the first faults drawn.
 
 A fault is *seen* if a test fails that passes without it. Out of time is not seen, nor is what only the test of
 fingerprints sees, to which every change of an experiment's code is one. Each draw is a file in `draws`. `CRITERION` was
@@ -42,12 +44,13 @@ CRITERION = 0.93
 DRAWS = Path(__file__).with_name("draws")
 RESULTS = "tests/theorems/test_results.py"
 FINGERPRINTS = f"{RESULTS}::test_the_code_of_today_made_every_result_or_repeated_slices_of_it"
-FEW, MANY = 4, 16
-LIMIT, ENOUGH = 60.0, 120.0
-"""Seconds of the processor: of one test; and after which a fault meets no further files."""
+FEW, MANY = 12, 32
+LIMIT, ENOUGH = 180.0, 240.0
+"""Seconds of the processor: of one test, which may build the site; and after which a fault meets no further files."""
 CLOCK = 3600.0
-"""Seconds of the clock after which a run that takes no time on the processor is given up."""
-
+"""Seconds of the clock that a run may take; without the processor it may take `server.IDLE`."""
+_LEFT_OUT = ("tests/benchmarks/", "tests/mutants/", "tests/constructions/networks/test_transformer_lens.py")
+"""Tests that are not of the library, plant faults of their own, or need another environment."""
 
 MET = f"up to {MANY} files of tests, for {ENOUGH:.0f} seconds of the processor"
 """What a fault meets, in words."""
@@ -80,13 +83,20 @@ def drawn(seed: str, root: Path) -> Iterator[Mutant]:
 def files_met(file: str, tree: Path) -> list[str]:
     """Files of tests: what mirrors a module, deciding checks and others that import it; if few, the nearest others."""
     exact, folder = _mirrors(file)
-    imported = {one: far for one, far in _distances(file, tree).items() if Path(one).name.startswith("test_")}
+    names = re.compile(rf"\b{re.escape(Path(file).stem)}\b")
+    imported = {
+        one: far
+        for one, far in _distances(file, tree).items()
+        if Path(one).name.startswith("test_") and not one.startswith(_LEFT_OUT)
+    }
 
     def mirrored(one: str) -> bool:
         return one == exact or one.startswith(folder)
 
-    def order(one: str) -> tuple[bool, int, bool, int]:
-        return not mirrored(one), imported.get(one, 99), not one.startswith("theorems/"), (tree / one).stat().st_size
+    def order(one: str) -> tuple[bool, bool, bool, int, bool, int]:
+        text, far = (tree / one).read_text(encoding="utf-8"), imported.get(one, 99)
+        unnamed, library = not names.search(text), not one.startswith("theorems/")
+        return not mirrored(one), far > 1, unnamed, far, library, len(text)
 
     found = sorted({*mirrors(file, tree), *imported}, key=order)
     near = sum(mirrored(one) or imported.get(one) == 1 for one in found)

@@ -29,6 +29,9 @@ PRELOADED = (
     "rich", "typer", "typer.testing", "coverage",
 )  # fmt: skip
 
+IDLE = 120.0
+"""Seconds of the clock after which a run that takes no time on the processor is given up."""
+
 
 class Watch:
     """What a run of pytest did: seconds and outcome of each test, the first failure, the lines under each test."""
@@ -193,15 +196,37 @@ def died(ended):
 
 
 def finished(child, end):
-    """Wait for a process until a time; whether it ended by itself. Its group is killed in any case."""
+    """Wait for a process until a time; whether it ended by itself. Its group is killed in any case.
+
+    It is killed as well once its group has taken no time on the processor for `IDLE` seconds: it waits for what
+    never comes, which no limit on the processor ends.
+    """
+    spent, since = 0.0, time.monotonic()
+    look = since + IDLE / 4
     while os.waitpid(child, os.WNOHANG) == (0, 0):
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > look:
+            taken, look = processor_of_group(child), now + IDLE / 4
+            if taken > spent + 0.05:
+                spent, since = taken, now
+        if now > end or now > since + IDLE:
             _kill(child)
             os.waitpid(child, 0)
             return False
         time.sleep(0.01)
     _kill(child)  # what the tests have left running
     return True
+
+
+def processor_of_group(group):
+    """Seconds of the processor that the living processes of a group have taken, with their children that have ended."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def write_answer(request, answer):

@@ -1,5 +1,8 @@
 """Faults over all rooms: what may be drawn, which tests meet one, what is counted, and the committed fates."""
 
+import subprocess
+import sys
+import time
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +11,7 @@ from typing import Any
 import pytest
 
 from lemmata.site.mutants import everywhere_text
-from tests.mutants import everywhere
+from tests.mutants import everywhere, server
 from tests.mutants.everywhere import (
     CRITERION,
     DRAWS,
@@ -44,13 +47,32 @@ def test_every_room_can_be_drawn_and_no_test() -> None:
 
 def test_the_mirror_of_a_module_comes_first_and_deciding_checks_next() -> None:
     found = files_met("constructions/sparse/compiler.py", ROOT)
-    assert FEW < len(found) <= MANY
+    assert FEW <= len(found) <= MANY
     assert found[0] == "tests/constructions/sparse/test_compiler.py"
-    decide = [one.startswith("theorems/") for one in found[1:]]
-    assert decide[0]
-    assert decide == sorted(decide, reverse=True)
+    assert [one.startswith("theorems/") for one in found[1:7]] == [True] * 5 + [False]
     assert len(files_met("numerics/groups/tables.py", ROOT)) == MANY
     assert everywhere.RESULTS in files_met("theorems/qstr/experiments/samples.py", ROOT)
+
+
+@pytest.mark.parametrize(
+    ("file", "test"),
+    [
+        ("lemmata/commands/experiment.py", "tests/theorems/test_experiments.py"),  # loaded by its name
+        ("lemmata/site/entries.py", "tests/lemmata/site/test_site.py"),
+        ("lemmata/reports/atlas.py", "tests/lemmata/commands/test_atlas.py"),
+    ],
+)
+def test_what_a_command_loads_meets_the_tests_that_name_it(file: str, test: str) -> None:
+    assert test in files_met(file, ROOT)
+
+
+def test_a_run_that_waits_for_ever_is_given_up_and_one_that_computes_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "IDLE", 1.0)
+    ended = []
+    for code in ("import time; time.sleep(60)", "while __import__('time').process_time() < 2: pass"):
+        child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        ended.append(server.finished(child.pid, time.monotonic() + 60))
+    assert ended == [False, True]
 
 
 class Stub:

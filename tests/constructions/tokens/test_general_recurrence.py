@@ -28,6 +28,7 @@ def test_predictions_read_the_past_and_the_future() -> None:
     ("call", "message"),
     [
         (lambda: _network(shape=(2, 3)), r"square matrices of one width, not of the shapes \[\(2, 2\), \(2, 3\)\]"),
+        (lambda: _network(shape=()), r"not of the shapes \[\(2, 2\), \(\)\]"),
         (lambda: _network(0), "a ball of positive radius, not 0"),
         (lambda: _network(float("nan")), "not nan"),
         (lambda: _network()(np.zeros((3, 2)), np.zeros((2, 1))), r"not the shapes \(3, 2\) and \(2, 1\)"),

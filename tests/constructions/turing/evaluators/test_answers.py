@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -93,7 +94,7 @@ def test_an_answer_that_is_not_one_fails_the_verification(evaluator, monkeypatch
     assert document["accepts"] is True
     verified = report("--evaluator", evaluator, "--verify")
     assert verified.exit_code == 1
-    assert "classifier answers" in verified.stderr
+    assert re.search(r"classifier\s+answers\s+\S+\s+after\s+step\s+\d+,\s+not\s+1\.", verified.stderr)
 
 
 BETAS: dict[str, Callable[[TuringTransformer, int], Any]] = {
