@@ -1,8 +1,8 @@
 """The loss of any causal transformer over k symbols, enclosed by running it in balls on every sequence.
 
 Where the compact proof does not apply (absolute positions, tokens in front, biases, more heads or layers, more than two
-symbols) all k^t sequences are run, one by one. Over two symbols the chain starts from its stationary law and the cells
-are judged as those of `lemmata.certificates.induction.cells`. Over more the first symbol is uniform and independent of
+symbols) all k^t sequences are run, one by one. Over two symbols the chain may start from its stationary law; the cells
+are judged as those of `lemmata.certificates.induction.cells` then. Else the first symbol is uniform and independent of
 the rows, which are uniform on the simplex: with a_j = 1 + the number of steps from x_t to j and A = sum_j a_j the Bayes
 prediction is a/A, counting with plus one, and
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise, product
+from typing import Literal
 
 import numpy as np
 from flint import arb, fmpq
@@ -29,24 +30,30 @@ from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.systems import Array
 
-__all__ = ["MOST_EVALUATED", "evaluate_losses"]
+__all__ = ["MOST_EVALUATED", "Start", "evaluate_losses"]
 
+Start = Literal["stationary", "uniform"]
+"""The law of the first symbol: that of the chain, or 1/k for each."""
 MOST_EVALUATED = 1 << 10
 """The largest number of sequences that are run in balls."""
 AT_ONCE = 64
 
 
-def evaluate_losses(model: Transformer, t: int) -> LossCertificate:
+def evaluate_losses(model: Transformer, t: int, start: Start) -> LossCertificate:
     """The loss of a causal transformer with k logits at the last of t positions, on all k^t sequences.
 
     Args:
         model: over the symbols 1, ..., k; its layers must run in balls.
         t: at least 1, with k^t <= 1024.
+        start: the law of the first symbol; stationary for k = 2 only.
 
     Raises:
-        ValueError: for another t, or outputs that are no k finite logits for every token; as a call of the model.
+        ValueError: for another t or start, or outputs that are no k finite logits for every token; as a call of the
+            model.
     """
     t, k = checked_integer("The number of symbols t", t, 1), model.symbols
+    if start == "stationary" and k != 2:
+        raise ValueError(f"With a stationary start losses are proved over two symbols, not {k}.")
     if k**t > MOST_EVALUATED:
         longest = max(n for n in range(1, 11) if k**n <= MOST_EVALUATED) if k <= MOST_EVALUATED else 0
         raise ValueError(
@@ -56,7 +63,7 @@ def evaluate_losses(model: Transformer, t: int) -> LossCertificate:
     begun = time.perf_counter()
     with precision(BITS):
         logits = _logits(model, t)
-        if k == 2:
+        if start == "stationary":
             proved = judge(cells_of_sequences(t, as_intervals(logits[:, 1] - logits[:, 0])))
         else:
             proved = _judged(logits, k, t)

@@ -1,16 +1,17 @@
 """An attention-only model against the n-gram predictors: its loss, its distance from each, and where its heads attend.
 
-Data: chains of k states whose rows are uniform on the simplex. With two states the first symbol has the stationary law,
-and the Bayes predictor is that of `lemmata.numerics.markov.bayes`. With more the first symbol is uniform, whatever the
-chain: then counting with plus one, the bigram predictor, is the Bayes predictor.
+Data: chains of k states whose rows are uniform on the simplex. The first symbol is uniform, whatever the chain: then
+counting with plus one, the bigram predictor, is the Bayes predictor. Or it has the stationary law of its chain: then
+the Bayes predictor for two states is that of `lemmata.numerics.markov.bayes`, and for more it has no closed form, so
+that losses are means over chains that are drawn, of KL(row of x_t || q).
 
 All is measured at the last of t positions. With q the model's law of the next symbol and b that of Bayes, the loss is
 
     E KL(row of x_t || q) = E KL(row of x_t || b) + E KL(b || q),
 
-because b is the mean of the row given the sequence. The first term is the loss of Bayes: for two states a finite sum
-(`lemmata.numerics.markov.losses`), for more the mean over sequences of a closed form in the counts a_j with A = sum
-a_j,
+because b is the mean of the row given the sequence. The first term is the loss of Bayes: for a stationary start a
+finite sum (`lemmata.numerics.markov.losses`), for a uniform one the mean over sequences of a closed form in the counts
+a_j with A = sum a_j,
 
     E KL(row || a/A) = sum_j (a_j/A) (psi(a_j + 1) - ln a_j) - psi(A + 1) + ln A,      row ~ Dirichlet(a).
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from lemmata.certificates.induction.evaluated import evaluate_losses
+from lemmata.certificates.induction.evaluated import Start, evaluate_losses
 from lemmata.certificates.induction.losses import LONGEST, LossCertificate, bound_losses, enumerate_losses
 from lemmata.certificates.induction.tables import two_heads
 from lemmata.constructions.induction.patterns import head_scores, matches
@@ -40,7 +41,9 @@ from lemmata.numerics.markov.losses import reference_losses
 from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
 from lemmata.numerics.runs.confidence import Interval, mean_interval
 
-__all__ = ["MOST_SYMBOLS", "MeasuredHead", "MeasuredModel", "Outputs", "certified_loss", "measure_model"]
+__all__ = [
+    "MOST_SYMBOLS", "MeasuredHead", "MeasuredModel", "Outputs", "certified_loss", "checked_start", "measure_model",
+]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 Outputs = Literal["logits", "probabilities"]
@@ -79,11 +82,13 @@ class MeasuredModel:
     Attributes:
         symbols: k.
         length: t.
+        start: the law of the first symbol, "stationary" or "uniform".
         sequences: how many were run.
         seed: with which they were drawn; None if they are all.
         loss: of the model, E KL(row of x_t || model).
-        excess: E KL(Bayes || model), by which the loss exceeds that of the Bayes predictor.
-        references: the losses of the predictors, "Bayes" first.
+        excess: E KL(Bayes || model), by which the loss exceeds that of the Bayes predictor; None where that one has no
+            closed form, for a stationary start over more than two symbols.
+        references: the losses of the predictors, "Bayes" first where it is known.
         distances: E KL(model || predictor).
         heads: of all layers, first to last.
         chance: previous and induction score of a head that attends to everything alike.
@@ -92,10 +97,11 @@ class MeasuredModel:
 
     symbols: int
     length: int
+    start: Start
     sequences: int
     seed: int | None
     loss: Interval
-    excess: Interval
+    excess: Interval | None
     references: Mapping[str, Interval]
     distances: Mapping[str, Interval]
     heads: tuple[MeasuredHead, ...]
@@ -104,16 +110,23 @@ class MeasuredModel:
 
 
 def measure_model(
-    model: Transformer, length: int, *, samples: int = 2000, seed: int = 0, outputs: Outputs = "logits"
+    model: Transformer,
+    length: int,
+    *,
+    samples: int = 2000,
+    seed: int = 0,
+    outputs: Outputs = "logits",
+    start: Start | None = None,
 ) -> MeasuredModel:
     """The measurements of a causal attention model over k symbols.
 
     Args:
         model: over the symbols 1, ..., k, with k outputs.
         length: t, from 2 to 400; also how many positions the model must have.
-        samples: how many sequences are drawn where there are more than 4096.
+        samples: how many sequences are drawn where there are more than 4096, or Bayes is not known.
         seed: of the chains and sequences.
         outputs: whether the outputs are logits, or probabilities already.
+        start: the law of the first symbol; None is stationary over two symbols and uniform over more.
 
     Raises:
         ValueError: for other arguments; for more than 64 symbols; for outputs that are said to be probabilities and are
@@ -127,24 +140,25 @@ def measure_model(
         raise ValueError(f"Models are measured over 2 to {MOST_SYMBOLS} symbols, not {k}.")
     if outputs not in get_args(Outputs):
         raise ValueError(f"Outputs are {' or '.join(get_args(Outputs))}, not {outputs!r}.")
-    data = _data(k, t, samples, seed)
+    start = checked_start(start, k)
+    data = _data(k, t, samples, seed, start)
     logs, sums_to_one = _log_laws(model, data.x, outputs)
     law = np.exp(logs)
     law /= law.sum(axis=1, keepdims=True)
-    best = data.laws["Bayes"]
-    excess = np.sum(best * (np.log(best) - logs), axis=1)
-    references = {name: data.mean(data.base + kl_divergence(best, q)) for name, q in data.laws.items()}
-    if k == 2:
+    excess = np.sum(data.target * (np.log(data.target) - logs), axis=1)
+    references = {name: data.mean(data.base + kl_divergence(data.target, q)) for name, q in data.laws.items()}
+    if k == 2 and start == "stationary":
         known = asdict(reference_losses(t))
         references |= {name: _exactly(known[name.lower()]) for name in references if name.lower() in known}
     heads, chance = _heads(model, data)
     return MeasuredModel(
         symbols=k,
         length=t,
+        start=start,
         sequences=len(data.x),
         seed=seed if data.weights is None else None,
         loss=data.mean(data.base + excess),
-        excess=data.mean(excess),
+        excess=data.mean(excess) if "Bayes" in data.laws else None,
         references=references,
         distances={name: data.mean(kl_divergence(law, q)) for name, q in data.laws.items()},
         heads=heads,
@@ -153,26 +167,46 @@ def measure_model(
     )
 
 
-def certified_loss(model: Transformer, length: int, *, window: int = 3, grid: int = 32) -> LossCertificate:
+def checked_start(start: str | None, symbols: int) -> Start:
+    """The law of the first symbol: None is stationary over two symbols and uniform over more.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    if start is None:
+        return "stationary" if symbols == 2 else "uniform"
+    if start == "stationary" or start == "uniform":
+        return start
+    raise ValueError(f"The start is stationary or uniform, not {start!r}.")
+
+
+def certified_loss(
+    model: Transformer, length: int, *, window: int = 3, grid: int = 32, start: Start | None = None
+) -> LossCertificate:
     """The proven loss of a model: of one that `circuit_tables` accepts on all sequences up to t = 12, then by classes.
 
-    Any other one is run in balls on all sequences, of which there may be 1024.
+    Any other one, or with a uniform start, is run in balls on all sequences, of which there may be 1024.
 
     Args:
         model: with as many logits as symbols.
         length: t.
         window, grid: of the classes, as for `bound_losses`.
+        start: as for `measure_model`.
 
     Raises:
-        ValueError: for a length above 62, or for too many sequences of a model of another kind; as `bound_losses`.
+        ValueError: for a length above 62, or for too many sequences of a model of another kind; for a stationary start
+            over more than two symbols; as `bound_losses`.
     """
     if checked_integer("The length", length, 1) > LONGEST:
         raise ValueError(f"Losses are proved for up to {LONGEST} symbols, not {length}.")
+    start = checked_start(start, model.symbols)
+    if start == "uniform" or model.symbols > 2:
+        return evaluate_losses(model, length, start)
     try:
         two_heads(model)
     except ValueError as error:
         try:
-            return evaluate_losses(model, length)
+            return evaluate_losses(model, length, start)
         except ValueError as other:
             raise ValueError(f"{error} {other}") from error
     return enumerate_losses(model, length) if length <= MOST_CERTIFIED else bound_losses(model, length, window, grid)
@@ -186,12 +220,15 @@ class _Data:
         x: shape (N, t).
         weights: their probabilities if they are all, else None; shape (N,).
         laws: the predictions after each sequence, shape (N, k), by the name of the predictor.
-        base: the loss of Bayes, given each sequence or on average; shape (N,).
+        target: the predictions of Bayes, or where it has no closed form the row of x_t in the chain; shape (N, k).
+        base: the loss of Bayes, given each sequence or on average, 0 for the row itself; shape (N,). The loss of q is
+            base + KL(target || q).
     """
 
     x: NDArray[np.int64]
     weights: FloatArray | None
     laws: Mapping[str, FloatArray]
+    target: FloatArray
     base: FloatArray
 
     def mean(self, values: ArrayLike, chosen: NDArray[np.bool_] | None = None) -> Interval:
@@ -205,21 +242,28 @@ class _Data:
         return _exactly(float(numbers @ self.weights[some] / self.weights[some].sum()))
 
 
-def _data(k: int, t: int, samples: int, seed: int) -> _Data:
-    everything = k**t <= MOST_ENUMERATED
+def _data(k: int, t: int, samples: int, seed: int, start: Start) -> _Data:
+    rows: FloatArray | None = None
+    known = k == 2 or start == "uniform"
+    everything = known and k**t <= MOST_ENUMERATED
     if everything:
         x = np.stack(np.unravel_index(np.arange(k**t), (k,) * t), axis=1) + 1
     else:
         rng = np.random.default_rng(seed)
         chains = dirichlet_chains(k, samples, rng)
-        x = sample_sequences(chains, t, rng, start="stationary" if k == 2 else "uniform")
-    bayes = stationary_bayes(x) if k == 2 else bigram(x, k)
-    weights = None
-    if everything:  # the first symbol is uniform, and Bayes predicts all others
-        weights = np.take_along_axis(bayes[:, :-1], x[:, 1:, None] - 1, axis=2)[..., 0].prod(axis=1) / k
+        x = sample_sequences(chains, t, rng, start=start)
+        rows = chains[np.arange(samples), x[:, -1] - 1]
     predictors = {"trigram": ngram(x, k, 3), "bigram": bigram(x, k), "unigram": unigram(x, k), "uniform": uniform(x, k)}
-    laws = {name: law[:, -1] for name, law in {"Bayes": bayes, **predictors}.items()}
-    return _Data(x, weights, laws, np.full(len(x), reference_losses(t).bayes) if k == 2 else _row_loss(x, k))
+    laws = {name: law[:, -1] for name, law in predictors.items()}
+    if not known:
+        assert rows is not None
+        return _Data(x, None, laws, rows, np.zeros(len(x)))
+    bayes = stationary_bayes(x) if start == "stationary" else predictors["bigram"]
+    weights = None
+    if everything:  # the first symbol is uniform on average over the chains, and Bayes predicts all others
+        weights = np.take_along_axis(bayes[:, :-1], x[:, 1:, None] - 1, axis=2)[..., 0].prod(axis=1) / k
+    base = np.full(len(x), reference_losses(t).bayes) if start == "stationary" else _row_loss(x, k)
+    return _Data(x, weights, {"Bayes": bayes[:, -1], **laws}, bayes[:, -1], base)
 
 
 def _row_loss(x: NDArray[np.int64], k: int) -> FloatArray:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from lemmata.certificates.induction.evaluated import Start
 from lemmata.certificates.induction.losses import LossCertificate
-from lemmata.certificates.induction.measured import Outputs, certified_loss, measure_model
+from lemmata.certificates.induction.measured import Outputs, certified_loss, checked_start, measure_model
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, deliver_measurement
 from lemmata.commands.options import AsJson
@@ -46,6 +47,12 @@ def induction(
     seed: Annotated[int, typer.Option(help="of the sequences")] = 0,
     window: Annotated[int, typer.Option(help="symbols that a proof by classes knows; costs 4^window")] = 3,
     grid: Annotated[int, typer.Option(help="output values that a proof by classes tries")] = 32,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAW", help="law of the first symbol: stationary (by default over 2 symbols) or uniform (over more)"
+        ),
+    ] = None,
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,8 +65,9 @@ def induction(
         weights = load_attention_only(checkpoint, symbols=symbols, heads=heads, scale=scale, bos=_tokens(bos))
         t = weights.length if length is None else length
         with err.status("running the model"):
-            measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind)
-            proof = _proof(weights, t, kind, window, grid)
+            law = checked_start(start, weights.model.symbols)
+            measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind, start=law)
+            proof = _proof(weights, t, kind, window, grid, law)
         result = ModelReport(checkpoint.name, weights, kind, measured, proof)
     deliver_measurement(
         model_summary(result),
@@ -70,12 +78,14 @@ def induction(
     )
 
 
-def _proof(weights: AttentionOnly, length: int, outputs: Outputs, window: int, grid: int) -> LossCertificate | str:
+def _proof(
+    weights: AttentionOnly, length: int, outputs: Outputs, window: int, grid: int, start: Start
+) -> LossCertificate | str:
     """The proven loss, or why there is none."""
     if outputs != "logits":
         return "Losses are proved of models whose outputs are logits."
     try:
-        return certified_loss(weights.model, length, window=window, grid=grid)
+        return certified_loss(weights.model, length, window=window, grid=grid, start=start)
     except ValueError as error:
         return str(error)
 

@@ -75,7 +75,7 @@ def model_summary(result: ModelReport) -> dict[str, Any]:
         "assumed": {"attention": "causal softmax", "scores": result.weights.scale, "outputs": result.outputs},
         "data": {
             "prior": "uniform rows",
-            "start": _start(measured.symbols),
+            "start": measured.start,
             "length": measured.length,
             "sequences": measured.sequences,
             "all": measured.seed is None,
@@ -83,7 +83,7 @@ def model_summary(result: ModelReport) -> dict[str, Any]:
         },
         "outputs_sum_to_one": measured.sums_to_one,
         "loss": _plain(measured.loss),
-        "excess": _plain(measured.excess),
+        "excess": None if measured.excess is None else _plain(measured.excess),
         "predictors": {
             name: {"loss": _plain(loss), "distance": _plain(measured.distances[name])}
             for name, loss in measured.references.items()
@@ -109,10 +109,6 @@ def _plain(value: Interval) -> dict[str, Any]:
     return {name: number if isfinite(number) else "infinite" for name, number in value.as_dict().items()}
 
 
-def _start(k: int) -> str:
-    return "stationary" if k == 2 else "uniform"
-
-
 def print_model(out: Console, result: ModelReport) -> None:
     """The report of ``lemmata induction``."""
     measured, weights = result.measured, result.weights
@@ -128,13 +124,16 @@ def print_model(out: Console, result: ModelReport) -> None:
     line(f"assumed, no file says it: causal softmax, scores {weights.scale}; outputs are {result.outputs}")
     if measured.sums_to_one and result.outputs == "logits":
         line("  these outputs are probabilities themselves: are they to be read so? (--outputs probabilities)")
-    line(f"data: chains of {k} states with uniform rows, {_start(k)} start; predictions after {t} symbols")
+    line(f"data: chains of {k} states with uniform rows, {measured.start} start; predictions after {t} symbols")
     if measured.seed is None:
         line(f"all {measured.sequences} sequences, with their probabilities")
     else:
         line(f"{measured.sequences} sequences drawn with the seed {measured.seed}; [intervals of level 95 %]")
     line(f"loss     {_text(measured.loss)} nats, E KL(row of the chain || model)")
-    line(f"  above Bayes by {_text(measured.excess)}")
+    if measured.excess is None:
+        line(f"  above Bayes by an unknown amount: with a stationary start over {k} symbols it has no closed form")
+    else:
+        line(f"  above Bayes by {_text(measured.excess)}")
     if isinstance(result.proof, str):
         line(f"  no proven loss: {result.proof}")
     else:

@@ -5,6 +5,7 @@ from math import log
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from lemmata.certificates.induction.measured import certified_loss, measure_model
 from lemmata.certificates.induction.trained import trained_head
@@ -12,6 +13,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.markov.chains import dirichlet_chains, stationary_law
 from lemmata.numerics.markov.enumeration import all_sequences, independent_start_evidence, transitions
 
 
@@ -72,3 +74,50 @@ def test_sequences_are_proved_one_by_one_up_to_twelve_symbols():
     model = trained_head(1).model
     assert certified_loss(model, 12).method == "sequences"
     assert certified_loss(model, 13).method == "classes"
+
+
+def test_two_symbols_with_a_uniform_first_one():
+    """Against quadrature over the row of the last symbol, and the proof on all sequences."""
+    model, t = trained_head(1).model, 4
+    loss = 0.0
+    for x in all_sequences(2, t):
+        one, two = (count + 1 for count in transitions(x, 2)[x[-1] - 1])
+        chance = independent_start_evidence(x, (1, 1)) / 2
+        logits = model(np.array(x))[-1]
+        q = np.exp(logits) / np.exp(logits).sum()
+
+        def integrand(p, one=one, two=two, q=q):
+            density = p ** (one - 1) * (1 - p) ** (two - 1)
+            return density, density * (p * log(p / q[0]) + (1 - p) * log((1 - p) / q[1]))
+
+        whole, above = (quad(lambda p, part=part: integrand(p)[part], 0, 1)[0] for part in (0, 1))
+        loss += int(chance.p) / int(chance.q) * above / whole
+    measured = measure_model(model, t, start="uniform")
+    assert abs(measured.loss.estimate - loss) < 1e-7
+    assert measured.references["Bayes"] == measured.references["bigram"]
+    low, high = certified_loss(model, t, start="uniform").proved.loss
+    assert low - 1e-12 <= measured.loss.estimate <= high + 1e-12
+    assert abs(measure_model(model, t).loss.estimate - loss) > 1e-3
+
+
+def test_three_symbols_with_a_stationary_first_one():
+    """Bayes is not known; the loss of the uniform law is that of a chain in equilibrium, at every length."""
+    chains = dirichlet_chains(3, 20000, np.random.default_rng(5))
+    law = stationary_law(chains)
+    expected = np.mean(np.sum(law[..., None] * chains * np.log(3 * chains), axis=(1, 2)))
+    for t in (2, 5):
+        measured = measure_model(indifferent(3), t, samples=4000, start="stationary")
+        assert abs(measured.loss.estimate - expected) < 3 * (measured.loss.high - measured.loss.low)
+        assert abs(measured.loss.estimate - measured.references["uniform"].estimate) < 1e-14
+        assert (measured.start, measured.excess, measured.seed) == ("stationary", None, 0)
+        assert "Bayes" not in measured.references
+    other = measure_model(indifferent(3), 2)
+    assert (other.start, other.seed) == ("uniform", None)
+    assert other.loss.estimate < expected - 0.01
+
+
+def test_starts_that_are_refused():
+    with pytest.raises(ValueError, match="The start is stationary or uniform, not 'fixed'"):
+        measure_model(indifferent(3), 2, start="fixed")
+    with pytest.raises(ValueError, match="With a stationary start losses are proved over two symbols, not 3"):
+        certified_loss(indifferent(3), 2, start="stationary")

@@ -12,6 +12,7 @@ from lemmata.constructions.networks.transformer_lens import lens_weights
 from tests.lemmata.commands.runner import run
 
 MODEL = lm.markov.trained_head(1).model
+THREE = lm.ngram_head(2, 3, *map(float, lm.scales_for(2, 3, 8, 1e-6))).transformer
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,27 @@ def test_a_trained_head_with_its_proof(trained, tmp_path):
     assert "closest to: Bayes" in output
     assert f"picture in {picture}" in output
     assert picture.read_text().startswith("<?xml")
+
+
+def test_the_first_symbol_has_the_law_that_is_asked_for(trained, tmp_path):
+    uniform = report(trained, "--length", "6", "--start", "uniform")
+    assert uniform["data"]["start"] == "uniform"
+    assert uniform["certified"]["at_least"] - 1e-12 <= uniform["loss"]["estimate"]
+    assert uniform["loss"]["estimate"] <= uniform["certified"]["at_most"] + 1e-12
+    assert uniform["loss"] != report(trained, "--length", "6")["loss"]
+    file = tmp_path / "three.pt"
+    torch.save(THREE.to_torch().state_dict(), file)
+    words = ("--length", "4", "--samples", "100")
+    code, output, _ = run("induction", str(file), *words, "--start", "stationary")
+    assert code == 0
+    assert "chains of 3 states with uniform rows, stationary start" in output
+    assert "above Bayes by an unknown amount: with a stationary start over 3 symbols it has no closed form" in output
+    assert "no proven loss: With a stationary start losses are proved over two symbols, not 3." in output
+    assert report(file, *words, "--start", "stationary")["excess"] is None
+    assert "uniform start" in run("induction", str(file), *words)[1]
+    code, _, error = run("induction", str(file), *words, "--start", "first")
+    assert code == 2
+    assert "The start is stationary or uniform, not 'first'." in error
 
 
 def test_samples_have_a_size_a_seed_and_intervals(trained):
