@@ -6,8 +6,10 @@ matrices are recognised by their number and shapes, for |A| rows, |B| columns, |
     hidden (m, |A|+|B|) and readout (m, |C|)   what `to_torch` and `export_npz` write
     three matrices for A, B and C              u, v and w, or in the order of the file: two embeddings and an output
     two matrices for A and B together, and C   an input layer of one-hot pairs and an output layer
+    embeddings, an input and an output layer   one embedding (|A|, d) for both or one for each, whose names say embed;
+                                               the input layer reads both (2d) or their sum (d), and they are folded in
 
-The last two may have their neurons along either axis, so long as the shapes tell which. Biases must be zero.
+All but the first may have their neurons along either axis, so long as the shapes tell which. Biases must be zero.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ Floats = NDArray[np.float64]
 
 ACCEPTED_WEIGHTS = (
     "hidden (m, |A|+|B|) with readout (m, |C|); three matrices with one axis of |A|, |B| and |C| (named u, v, w, or in "
-    "this order in the file); or two matrices with one axis of |A|+|B| and of |C|; the other axis is that of m neurons"
+    "this order in the file); or two matrices with one axis of |A|+|B| and of |C|; the other axis is that of m "
+    "neurons; or one or two embeddings (|A|, d), named so, before a matrix with an axis of 2d or d and one with |C|"
 )
 
 WRAPPERS = ("state_dict", "model_state_dict", "model")
@@ -110,13 +113,25 @@ def operation_weights(tensors: Mapping[str, NDArray[Any]], rows: int, columns: i
     """
     matrices = _matrices(_without_mass_form(tensors))
     short = {name.removesuffix(".weight").rpartition(".")[2]: name for name in matrices}
-    names, found = list(matrices), []
-    if len(names) == 3:
+    names: list[str] = list(matrices)
+    found: list[tuple[Floats, ...]] = []
+    meant: tuple[str, ...] = ()
+    embeddings = [name for name in names if "embed" in name.lower() and "unembed" not in name.lower()]
+    if len(names) == len(embeddings) + 2 and embeddings:
+        layers = [name for name in names if name not in embeddings]
+        given, rest = ([matrices[name] for name in part] for part in (embeddings, layers))
+        found = _folded(given, rest, (rows, columns, labels))
+        if found:
+            folded = " and ".join(f"{name} {matrices[name].shape}" for name in embeddings)
+            names, meant = layers, (f"u and v = {folded} folded into", "w =")
+    if not found and len(names) == 3:
         names = [short[key] for key in "uvw"] if set(short) == {"u", "v", "w"} else names
         found = _oriented([matrices[name] for name in names], (rows, columns, labels))
-    elif len(names) == 2:
+        meant = ("u =", "v =", "w =")
+    elif not found and len(names) == 2:
         names = [short[key] for key in ("hidden", "readout")] if set(short) == {"hidden", "readout"} else names
         found = _two_layers(matrices[names[0]], matrices[names[1]], rows, columns, labels, _convention(names, short))
+        meant = ("u and v =", "w =")
     if not found:
         listing = ", ".join(f"{name} {array.shape}" for name, array in matrices.items()) or "no matrix"
         raise ValueError(
@@ -129,8 +144,7 @@ def operation_weights(tensors: Mapping[str, NDArray[Any]], rows: int, columns: i
             "elements. Append a neuron of zeros, which changes nothing, or save hidden (neurons, rows + columns) and "
             "readout (neurons, labels)."
         )
-    meant = ("u", "v", "w") if len(names) == 3 else ("u and v", "w")
-    source = ", ".join(f"{part} = {name} {matrices[name].shape}" for part, name in zip(meant, names, strict=True))
+    source = ", ".join(f"{part} {name} {matrices[name].shape}" for part, name in zip(meant, names, strict=True))
     u, v, w = found[0]
     return OperationWeights(u, v, w, source)
 
@@ -151,6 +165,20 @@ def _two_layers(
         output = output.T if convention == "exported" else output
         readings = [(given.T, output)] if (rows + columns, labels) == (given.shape[1], len(output)) else readings
     return [(both[:rows], both[rows:], out) for both, out in readings]
+
+
+def _folded(embeddings: list[Floats], layers: list[Floats], sides: tuple[int, int, int]) -> list[tuple[Floats, ...]]:
+    """Every reading of one embedding of rows and columns, or two, with an input and an output layer, as u, v and w."""
+    rows, columns, labels = sides
+    left, right = embeddings[0], embeddings[-1]
+    width = left.shape[1]
+    if (len(left), len(right), right.shape[1]) != (rows, columns, width):
+        return []
+    return [
+        (left @ weight[:width], right @ weight[-width:], output)
+        for reads in (2 * width, width)
+        for weight, output in _oriented(layers, (reads, labels))
+    ]
 
 
 def _oriented(arrays: list[Floats], sides: tuple[int, ...]) -> list[tuple[Floats, ...]]:

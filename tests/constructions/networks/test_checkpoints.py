@@ -47,6 +47,36 @@ def test_weights_are_found_under_many_names(tensors):
     assert same(operation_weights(tensors, N, N, N))
 
 
+class Embedded(torch.nn.Module):
+    """An embedding for both arguments, or one for each, whose vectors lie side by side or are added."""
+
+    def __init__(self, embeddings: int, added: bool) -> None:
+        super().__init__()
+        self.embeddings = torch.nn.ModuleList(torch.nn.Embedding(N, 3) for _ in range(embeddings))
+        self.hidden = torch.nn.Linear(3 if added else 6, M, bias=False)
+        self.readout = torch.nn.Linear(M, N, bias=False)
+        self.added = added
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        left, right = self.embeddings[0](a), self.embeddings[-1](b)
+        return self.readout(self.hidden(left + right if self.added else torch.cat([left, right], -1)) ** 2)
+
+
+@pytest.mark.parametrize("embeddings", [1, 2])
+@pytest.mark.parametrize("added", [False, True])
+def test_embeddings_are_folded_in(embeddings, added):
+    model = Embedded(embeddings, added).double()
+    tensors = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    found = operation_weights(tensors, N, N, N)
+    a, b = np.divmod(np.arange(N * N), N)
+    with torch.no_grad():
+        expected = model(torch.as_tensor(a), torch.as_tensor(b)).numpy()
+    np.testing.assert_allclose((found.u[a] + found.v[b]) ** 2 @ found.w.T, expected, rtol=0, atol=1e-12)
+    assert "folded into hidden.weight" in found.source
+    with pytest.raises(ValueError, match="These are no weights for 6 rows"):
+        operation_weights(tensors, N + 1, N, N)
+
+
 def test_square_matrices_are_read_by_their_names_or_refused():
     u, v, w = (RANDOM.normal(size=(N, N)) for _ in range(3))
     with pytest.raises(ValueError, match=r"either axis.*neuron of zeros"):
