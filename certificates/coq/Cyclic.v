@@ -199,13 +199,14 @@ Proof. rewrite plus_INR, mult_INR; simpl; ring. Qed.
 Lemma h_positive : 0 < INR h.
 Proof. apply lt_0_INR; lia. Qed.
 
-Lemma odd_condition : forall g, below G g -> g <> unit G ->
-  sum (S h) (fun s => share odd_family s * character (odd_family s) g) <= 0.
+Lemma odd_shares : forall g, below G g -> g <> unit G ->
+  sum (S h) (fun s => share odd_family s * character (odd_family s) g) = - sqrt 2.
 Proof.
   intros g Hg N; change (unit G) with 0%nat in N; unfold below in Hg; simpl in Hg.
-  pose proof (sqrt_pos 2) as Q; rewrite sum_first; simpl share at 1.
+  rewrite sum_first; simpl share at 1.
   rewrite (sum_ext h _ (fun s => sqrt 2 * (2 * cos (angle n (S s) g)))).
-  - rewrite sum_scal; pose proof (odd_cosines g ltac:(lia)); nra.
+  - rewrite sum_scal; pose proof (odd_cosines g ltac:(lia)).
+    replace (sum h (fun s => 2 * cos (angle n (S s) g))) with (-1) by lra; ring.
   - intros s _; unfold share, odd_family; rewrite rotation_character; simpl dim; simpl many.
     replace (INR 2) with 2 by (simpl; ring); field.
 Qed.
@@ -236,16 +237,24 @@ Proof.
     rewrite sqrt_pow2 by lra; reflexivity.
 Qed.
 
+Lemma odd_family_complete : complete_family G (S h) odd_family.
+Proof.
+  split; [exact odd_family_representations| |exact odd_complete].
+  intros [|s] _; simpl; lia.
+Qed.
+
+Lemma odd_family_trivial : forall g, below G g -> character (odd_family 0) g = 1.
+Proof. intros; unfold character; simpl; ring. Qed.
+
 Theorem odd_maximum : maximum_margin_between (group_table G) addition_margin addition_margin.
 Proof.
   rewrite <- odd_constant, <- odd_total; change (INR n) with (INR (order G)).
   apply closed_form.
   - apply cyclic_is_group; lia.
   - simpl; lia.
-  - split; [exact odd_family_representations| |exact odd_complete].
-    intros [|s] _; simpl; lia.
-  - intros; unfold character; simpl; ring.
-  - exact odd_condition.
+  - exact odd_family_complete.
+  - exact odd_family_trivial.
+  - intros g Hg N; rewrite (odd_shares g Hg N); pose proof (sqrt_pos 2); lra.
 Qed.
 
 End Odd.

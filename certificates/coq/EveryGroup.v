@@ -88,6 +88,18 @@ Proof.
   left; apply Rinv_0_lt_compat; lra.
 Qed.
 
+Lemma factor_constant : forall K net,
+  over net (fun o => 2 * (factor K * norm (group_table G) o ^ 3))
+  = INR n ^ 2 * (constant G * K * norm3 (group_table G) net).
+Proof.
+  intros K net; pose proof order_positive as P.
+  assert (S3 : 0 < sqrt 3) by (apply sqrt_lt_R0; lra).
+  assert (Sn : 0 < sqrt (INR n)) by (apply sqrt_lt_R0; assumption).
+  rewrite !over_scal, <- norm3_over; unfold constant, factor; rewrite sqrt_mult by lra.
+  replace (INR n ^ 2) with (INR n * sqrt (INR n) ^ 2) by (rewrite square_sqrt by lra; ring).
+  field; lra.
+Qed.
+
 Theorem margin_from_neurons : forall tau K, wrong_weights G tau ->
   (forall o, triple G (u o) (v o) (contrast G tau (w o))
     <= factor K * norm (group_table G) o ^ 3) ->
@@ -96,18 +108,9 @@ Theorem margin_from_neurons : forall tau K, wrong_weights G tau ->
 Proof.
   intros tau K Htau H g net M.
   pose proof (relaxation G HG tau Htau g net M) as B.
-  assert (C : INR n ^ 2 * g <= 2 * factor K * norm3 (group_table G) net).
-  { apply Rle_trans with (1 := B); rewrite norm3_over, <- over_scal.
-    apply over_le; intro o; pose proof (H o); lra. }
-  pose proof order_positive as P.
-  assert (S3 : 0 < sqrt 3) by (apply sqrt_lt_R0; lra).
-  assert (Sn : 0 < sqrt (INR n)) by (apply sqrt_lt_R0; assumption).
-  assert (E : 2 * factor K * norm3 (group_table G) net
-    = INR n ^ 2 * (constant G * K * norm3 (group_table G) net)).
-  { unfold constant, factor; rewrite sqrt_mult by lra.
-    replace (INR n ^ 2) with (INR n * sqrt (INR n) ^ 2) by (rewrite square_sqrt by lra; ring).
-    field; lra. }
-  rewrite E in C; apply Rmult_le_reg_l with (2 := C); apply pow_lt; assumption.
+  apply Rmult_le_reg_l with (INR n ^ 2); [apply pow_lt, order_positive|].
+  rewrite <- factor_constant; apply Rle_trans with (1 := B).
+  apply over_le; intro o; pose proof (H o); lra.
 Qed.
 
 Lemma neuron_from_square : forall K o z, 0 <= K ->

@@ -229,46 +229,66 @@ Proof.
     + intros a Ha; rewrite (sum_left G HG a z Ha); rewrite Z; ring.
 Qed.
 
-Lemma average_at_cell : forall g net a b, below G a -> below G b ->
-  margin_at_least (group_table G) g net ->
-  g <= over net (fun o => activity o a b * contrast G tau (w o) (op G a b)).
+(** The difference of the output at the right label and at the wrong one that belongs to d. *)
+Definition difference_at (net : network) (a b d : nat) : R :=
+  output net a b (op G a b) - output net a b (op G (inv G d) (op G a b)).
+
+Lemma weighted_difference : forall g net a b d, below G a -> below G b -> below G d ->
+  margin_at_least (group_table G) g net -> tau d * g <= tau d * difference_at net a b d.
 Proof.
-  intros g net a b Ha Hb H.
+  intros g net a b d Ha Hb Hd H; unfold difference_at.
   assert (Hab : below G (op G a b)) by (apply op_below; assumption).
   set (y := op G a b) in *.
+  destruct (Nat.eq_dec d (unit G)) as [->|N]; [rewrite (tau_unit G tau Htau); lra|].
+  apply Rmult_le_compat_l; [apply (tau_nonneg G tau Htau); assumption|].
+  apply H; [apply given_group; assumption| |].
+  - apply (op_below G HG); [apply inv_below|]; assumption.
+  - intro E; apply N.
+    rewrite <- (op_cancel_inv G HG d y), <- (inv_right G HG y) by assumption.
+    f_equal; rewrite <- E at 1; apply cancel_inv; assumption.
+Qed.
+
+Lemma average_at_cell : forall net a b,
+  sum n (fun d => tau d * difference_at net a b d)
+  = over net (fun o => activity o a b * contrast G tau (w o) (op G a b)).
+Proof.
+  intros net a b; unfold contrast, difference_at; set (y := op G a b).
+  rewrite (sum_ext n _ (fun d => tau d * output net a b y
+    - over net (fun o => tau d * (activity o a b * w o (op G (inv G d) y))))).
+  - rewrite sum_minus, sum_scal_r, sum_over; rewrite (tau_sum G tau Htau), Rmult_1_l.
+    rewrite output_over, <- over_minus; apply over_ext; intro o.
+    rewrite Rmult_minus_distr_l, <- sum_scal; f_equal.
+    apply sum_ext; intros; ring.
+  - intros d _; rewrite over_scal, <- output_over; ring.
+Qed.
+
+Lemma margin_at_cell : forall g net a b, below G a -> below G b ->
+  margin_at_least (group_table G) g net -> g <= sum n (fun d => tau d * difference_at net a b d).
+Proof.
+  intros g net a b Ha Hb H.
   replace g with (sum n (fun d => tau d * g))
     by (rewrite sum_scal_r; rewrite (tau_sum G tau Htau); ring).
-  apply Rle_trans with (sum n (fun d => tau d * (output net a b y - output net a b (op G (inv G d) y)))).
-  - apply sum_le; intros d Hd.
-    destruct (Nat.eq_dec d (unit G)) as [->|N]; [rewrite (tau_unit G tau Htau); lra|].
-    apply Rmult_le_compat_l; [apply (tau_nonneg G tau Htau); assumption|].
-    apply H; [apply given_group; assumption| |].
-    + apply (op_below G HG); [apply inv_below|]; assumption.
-    + intro E; apply N.
-      rewrite <- (op_cancel_inv G HG d y), <- (inv_right G HG y) by assumption.
-      f_equal; rewrite <- E at 1; apply cancel_inv; assumption.
-  - right; unfold contrast.
-    rewrite (sum_ext n _ (fun d => tau d * output net a b y
-      - over net (fun o => tau d * (activity o a b * w o (op G (inv G d) y))))).
-    + rewrite sum_minus, sum_scal_r, sum_over; rewrite (tau_sum G tau Htau), Rmult_1_l.
-      rewrite output_over, <- over_minus; apply over_ext; intro o.
-      rewrite Rmult_minus_distr_l, <- sum_scal; f_equal.
-      apply sum_ext; intros; ring.
-    + intros d _; rewrite over_scal, <- output_over; ring.
+  apply sum_le; intros d Hd; apply weighted_difference; assumption.
+Qed.
+
+Lemma average_over_cells : forall net,
+  sum n (fun a => sum n (fun b => sum n (fun d => tau d * difference_at net a b d)))
+  = over net (fun o => 2 * triple G (u o) (v o) (contrast G tau (w o))).
+Proof.
+  intro net; rewrite (over_ext net _ (fun o => sum n (fun a => sum n (fun b =>
+    activity o a b * contrast G tau (w o) (op G a b)))))
+    by (intro; symmetry; apply activity_contrast).
+  rewrite <- sum_over; apply sum_ext; intros a _.
+  rewrite <- sum_over; apply sum_ext; intros b _; apply average_at_cell.
 Qed.
 
 Theorem relaxation : forall g net, margin_at_least (group_table G) g net ->
   INR n ^ 2 * g <= over net (fun o => 2 * triple G (u o) (v o) (contrast G tau (w o))).
 Proof.
-  intros g net H.
+  intros g net H; rewrite <- average_over_cells.
   replace (INR n ^ 2 * g) with (sum n (fun a => sum n (fun b => g)))
     by (rewrite !sum_const; ring).
-  rewrite (over_ext net _ (fun o => sum n (fun a => sum n (fun b =>
-    activity o a b * contrast G tau (w o) (op G a b)))))
-    by (intro; symmetry; apply activity_contrast).
-  rewrite <- sum_over; apply sum_le; intros a Ha.
-  rewrite <- sum_over; apply sum_le; intros b Hb.
-  apply average_at_cell; assumption.
+  apply sum_le; intros a Ha; apply sum_le; intros b Hb; apply margin_at_cell; assumption.
 Qed.
 
 End Relaxation.

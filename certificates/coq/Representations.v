@@ -291,84 +291,98 @@ Proof.
   intros s f Hs; apply Rmult_le_pos; [apply coefficient_nonneg; assumption|apply frobenius_nonneg].
 Qed.
 
+Definition product_part (s : nat) (f g h : nat -> R) : R :=
+  coefficient s * frobenius_inner (dim (family s))
+    (times (dim (family s)) (hat (family s) f) (hat (family s) g)) (hat (family s) h).
+
+Lemma triple_contrast : forall f g h,
+  triple G f g (contrast G tau h) = sum count (fun s => (1 - mu s) * product_part s f g h).
+Proof.
+  intros f g h; rewrite triple_matrices; apply sum_ext; intros s Hs; unfold product_part.
+  rewrite <- Rmult_assoc, (Rmult_comm (1 - mu s)), Rmult_assoc; f_equal.
+  unfold frobenius_inner, inner; rewrite <- sum_scal; apply sum_ext; intros i Hi.
+  rewrite <- sum_scal; apply sum_ext; intros j Hj.
+  rewrite (hat_contrast (family s) (Hfamily s Hs) tau (mu s)) by (try apply Hmu; assumption); ring.
+Qed.
+
 (** Step 5: one representation. *)
 Lemma one_row : forall s f g h, (s < count)%nat ->
-  (coefficient s * frobenius_inner (dim (family s))
-    (times (dim (family s)) (hat (family s) f) (hat (family s) g))
-    (hat (family s) (contrast G tau h))) ^ 2
-  <= K ^ 2 * INR n * (part s f * part s g * part s h).
+  INR (dim (family s)) * product_part s f g h ^ 2 <= INR n * (part s f * part s g * part s h).
 Proof.
-  intros s f g h Hs.
+  intros s f g h Hs; unfold product_part, part.
   set (d := dim (family s)); set (m := INR (many (family s))); set (c := coefficient s).
   set (F := hat (family s) f); set (V := hat (family s) g); set (W := hat (family s) h).
   pose proof (many_above_zero s Hs) as Pm; fold m in Pm.
   pose proof (order_positive G HG) as Pn; pose proof (coefficient_nonneg s Hs) as Pc; fold c in Pc.
-  assert (Ec : c * m * INR n = INR d) by (unfold c, coefficient; fold d m; field; lra).
-  assert (E : frobenius_inner d (times d F V) (hat (family s) (contrast G tau h))
-    = (1 - mu s) * frobenius_inner d (times d F V) W).
-  { unfold frobenius_inner, inner; rewrite <- sum_scal; apply sum_ext; intros i Hi.
-    rewrite <- sum_scal; apply sum_ext; intros j Hj.
-    rewrite (hat_contrast (family s) (Hfamily s Hs) tau (mu s)) by (try apply Hmu; assumption).
-    fold W; ring. }
-  rewrite E.
-  pose proof (frobenius_cauchy_schwarz d (times d F V) W) as C.
-  pose proof (units_product d (many (family s)) (unit_matrix (family s)) F V
-    (units_units G _ (Hfamily s Hs)) (hat_commute (family s) (Hfamily s Hs) f)) as B.
-  fold m in B.
-  pose proof (frobenius_nonneg d W) as PW; pose proof (frobenius_nonneg d F) as PF.
-  pose proof (frobenius_nonneg d V) as PV.
-  unfold part; fold d c F V W.
+  assert (Ec : INR d = c * m * INR n) by (unfold c, coefficient; fold d m; field; lra).
   assert (D : m * frobenius_inner d (times d F V) W ^ 2
     <= frobenius d F * frobenius d V * frobenius d W).
-  { apply Rle_trans with (m * frobenius d (times d F V) * frobenius d W).
+  { pose proof (frobenius_cauchy_schwarz d (times d F V) W) as C.
+    pose proof (units_product d (many (family s)) (unit_matrix (family s)) F V
+      (units_units G _ (Hfamily s Hs)) (hat_commute (family s) (Hfamily s Hs) f)) as B.
+    apply Rle_trans with (m * frobenius d (times d F V) * frobenius d W).
     - rewrite Rmult_assoc; apply Rmult_le_compat_l; lra.
-    - apply Rmult_le_compat_r; assumption. }
-  pose proof (Hrow s Hs) as H; fold d in H; rewrite <- Ec in H.
-  set (I := frobenius_inner d (times d F V) W) in *.
-  set (P := frobenius d F * frobenius d V * frobenius d W) in *.
-  replace (K ^ 2 * INR n * (c * frobenius d F * (c * frobenius d V) * (c * frobenius d W)))
-    with (K ^ 2 * (c * INR n) * (c ^ 2 * P)) by (unfold P; ring).
-  replace ((c * ((1 - mu s) * I)) ^ 2) with ((1 - mu s) ^ 2 * (c ^ 2 * I ^ 2)) by ring.
-  apply Rle_trans with (K ^ 2 * (c * INR n) * (c ^ 2 * (m * I ^ 2))).
-  - replace (K ^ 2 * (c * INR n) * (c ^ 2 * (m * I ^ 2)))
-      with (K ^ 2 * (c * m * INR n) * (c ^ 2 * I ^ 2)) by ring.
-    apply Rmult_le_compat_r; [|exact H].
-    apply Rmult_le_pos; apply pow2_ge_0.
-  - apply Rmult_le_compat_l.
-    + apply Rmult_le_pos; [apply pow2_ge_0|apply Rmult_le_pos; lra].
-    + apply Rmult_le_compat_l; [apply pow2_ge_0|exact D].
+    - apply Rmult_le_compat_r; [apply frobenius_nonneg|exact B]. }
+  rewrite Ec; apply Rle_trans with (INR n * c ^ 3 * (m * frobenius_inner d (times d F V) W ^ 2)).
+  - right; ring.
+  - apply Rle_trans with (INR n * c ^ 3 * (frobenius d F * frobenius d V * frobenius d W)); [|right; ring].
+    apply Rmult_le_compat_l; [|exact D].
+    apply Rmult_le_pos; [lra|apply pow_le; assumption].
 Qed.
 
-(** Step 6: one neuron. *)
+Lemma weighted_row : forall s f g h, (s < count)%nat ->
+  ((1 - mu s) * product_part s f g h) ^ 2 <= K ^ 2 * INR n * (part s f * part s g * part s h).
+Proof.
+  intros s f g h Hs.
+  apply Rle_trans with (K ^ 2 * (INR (dim (family s)) * product_part s f g h ^ 2)).
+  - rewrite Rpow_mult_distr, <- Rmult_assoc.
+    apply Rmult_le_compat_r; [apply pow2_ge_0|exact (Hrow s Hs)].
+  - rewrite Rmult_assoc; apply Rmult_le_compat_l; [apply pow2_ge_0|exact (one_row s f g h Hs)].
+Qed.
+
+(** Step 6: one neuron, of which every representation has a part. *)
+Definition neuron_part (s : nat) (o : neuron) : R := part s (u o) + part s (v o) + part s (w o).
+
+Lemma neuron_part_nonneg : forall s o, (s < count)%nat -> 0 <= neuron_part s o.
+Proof.
+  intros s o Hs; unfold neuron_part; pose proof (part_nonneg s (u o) Hs).
+  pose proof (part_nonneg s (v o) Hs); pose proof (part_nonneg s (w o) Hs); lra.
+Qed.
+
+Lemma neuron_parts : forall o, norm (group_table G) o ^ 2 = sum count (fun s => neuron_part s o).
+Proof.
+  intro o; rewrite norm_square, !parseval; unfold neuron_part, part; rewrite !sum_plus; reflexivity.
+Qed.
+
+Lemma neuron_row : forall s o, (s < count)%nat ->
+  (1 - mu s) * product_part s (u o) (v o) (w o) <= factor G K * norm (group_table G) o * neuron_part s o.
+Proof.
+  intros s o Hs; pose proof (factor_nonneg G K HK) as PK; pose proof (norm_nonneg G o) as PN.
+  pose proof (neuron_part_nonneg s o Hs) as Px.
+  apply le_of_squares; [apply Rmult_le_pos; [apply Rmult_le_pos|]; assumption|].
+  apply Rle_trans with (1 := weighted_row s (u o) (v o) (w o) Hs).
+  replace ((factor G K * norm (group_table G) o * neuron_part s o) ^ 2)
+    with (factor G K ^ 2 * (neuron_part s o ^ 2 * norm (group_table G) o ^ 2)) by ring.
+  rewrite factor_square, neuron_parts.
+  pose proof (three_means _ _ _ (part_nonneg s (u o) Hs) (part_nonneg s (v o) Hs)
+    (part_nonneg s (w o) Hs)) as M; fold (neuron_part s o) in M.
+  replace (K ^ 2 * INR n / 27 * (neuron_part s o ^ 2 * sum count (fun t => neuron_part t o)))
+    with (K ^ 2 * INR n * (neuron_part s o ^ 2 * sum count (fun t => neuron_part t o) / 27)) by field.
+  apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply pow2_ge_0|apply pos_INR]|].
+  assert (neuron_part s o ^ 3 <= neuron_part s o ^ 2 * sum count (fun t => neuron_part t o)); [|lra].
+  replace (neuron_part s o ^ 3) with (neuron_part s o ^ 2 * neuron_part s o) by ring.
+  apply Rmult_le_compat_l; [apply pow2_ge_0|].
+  apply (sum_term_le count (fun t => neuron_part t o)); [intros; apply neuron_part_nonneg|]; assumption.
+Qed.
+
 Lemma one_neuron : forall o,
   triple G (u o) (v o) (contrast G tau (w o)) <= factor G K * norm (group_table G) o ^ 3.
 Proof.
-  intro o; set (N := norm (group_table G) o).
-  assert (PN : 0 <= N) by apply norm_nonneg.
-  set (x := fun s => part s (u o) + part s (v o) + part s (w o)).
-  assert (X : N ^ 2 = sum count x).
-  { unfold N; rewrite norm_square, !parseval; unfold x, part; rewrite !sum_plus; reflexivity. }
-  assert (Px : forall s, (s < count)%nat -> 0 <= x s).
-  { intros s Hs; unfold x; pose proof (part_nonneg s (u o) Hs); pose proof (part_nonneg s (v o) Hs).
-    pose proof (part_nonneg s (w o) Hs); lra. }
-  rewrite triple_matrices.
-  replace (factor G K * N ^ 3) with (sum count (fun s => factor G K * N * x s))
-    by (rewrite sum_scal, <- X; ring).
-  apply sum_le; intros s Hs.
-  pose proof (factor_nonneg G K HK) as PK.
-  apply le_of_squares.
-  - apply Rmult_le_pos; [apply Rmult_le_pos|]; auto.
-  - apply Rle_trans with (1 := one_row s (u o) (v o) (w o) Hs).
-    replace ((factor G K * N * x s) ^ 2) with (factor G K ^ 2 * (x s ^ 2 * N ^ 2)) by ring.
-    rewrite factor_square, X.
-    pose proof (three_means _ _ _ (part_nonneg s (u o) Hs) (part_nonneg s (v o) Hs)
-      (part_nonneg s (w o) Hs)) as M; fold (x s) in M.
-    replace (K ^ 2 * INR n / 27 * (x s ^ 2 * sum count x))
-      with (K ^ 2 * INR n * (x s ^ 2 * sum count x / 27)) by field.
-    apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply pow2_ge_0|apply pos_INR]|].
-    assert (x s ^ 3 <= x s ^ 2 * sum count x); [|lra].
-    replace (x s ^ 3) with (x s ^ 2 * x s) by ring.
-    apply Rmult_le_compat_l; [apply pow2_ge_0|apply sum_term_le; assumption].
+  intro o; rewrite triple_contrast.
+  replace (factor G K * norm (group_table G) o ^ 3)
+    with (sum count (fun s => factor G K * norm (group_table G) o * neuron_part s o))
+    by (rewrite sum_scal, <- neuron_parts; ring).
+  apply sum_le; intros s Hs; apply neuron_row; assumption.
 Qed.
 
 End Fourier.

@@ -432,23 +432,27 @@ Proof.
       pose proof (sqrt_lt_R0 _ Pd); unfold payoff; field; lra.
 Qed.
 
+Lemma closed_payoffs : forall s, (s < count)%nat ->
+  sum n (fun g => closed_weights g * payoff (family s) g) <= INR n / total_share.
+Proof.
+  intros s Hs; pose proof total_share_positive as P; destruct trivial_dimension as [D0 M0].
+  pose proof (dimension_positive s Hs) as Pd; pose proof (sqrt_lt_R0 _ Pd) as Q.
+  pose proof (units_number_positive s Hs); apply Rmult_le_reg_r with (1 := Q).
+  rewrite payoff_mean, closed_weights_characters by (try apply closed_weights_wrong; assumption).
+  destruct s as [|s].
+  - rewrite D0; simpl share; simpl INR; rewrite sqrt_1.
+    apply Rle_trans with 0; [right; field; lra|].
+    rewrite Rmult_1_r; apply Rmult_le_pos; [apply pos_INR|left; apply Rinv_0_lt_compat; assumption].
+  - right; unfold share; field; lra.
+Qed.
+
 Lemma closed_form_here : maximum_margin_between (group_table G)
   (constant G * (INR n / total_share)) (constant G * (INR n / total_share)).
 Proof.
-  pose proof total_share_positive as P; destruct trivial_dimension as [D0 M0]; split.
+  split.
   - destruct closed_form_network as [net [_ M]]; exists net; exact M.
-  - apply game_upper with (tau := closed_weights).
-    + apply closed_weights_wrong.
-    + apply closed_weights_class.
-    + intros s Hs; pose proof (dimension_positive s Hs) as Pd.
-      pose proof (sqrt_lt_R0 _ Pd) as Q; pose proof (units_number_positive s Hs).
-      apply Rmult_le_reg_r with (1 := Q).
-      rewrite payoff_mean, closed_weights_characters by (try apply closed_weights_wrong; assumption).
-      destruct s as [|s].
-      * rewrite D0; simpl share; simpl INR; rewrite sqrt_1.
-        apply Rle_trans with 0; [right; field; lra|].
-        rewrite Rmult_1_r; apply Rmult_le_pos; [apply pos_INR|left; apply Rinv_0_lt_compat; assumption].
-      * right; unfold share; field; lra.
+  - apply game_upper with (tau := closed_weights);
+      [apply closed_weights_wrong|apply closed_weights_class|exact closed_payoffs].
 Qed.
 
 End Universal.

@@ -44,6 +44,9 @@ THEOREMS = (
     "Integral.check_sound",
     "Integral.quaternions",
     "Width.addition_width",
+    "Maximisers.closed_form_maximisers",
+    "Maximisers.maximisers_of_every_group",
+    "Frequencies.addition_maximisers",
     "Parity.mean_margin",
     "Parity.neuron_bound",
     "Parity.sparse_parity",
@@ -52,7 +55,7 @@ THEOREMS = (
 CLAIMS = """
 From Coq Require Import Reals List Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
-From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width.
+From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies.
 Local Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -67,6 +70,50 @@ Goal forall n m, (3 <= n)%nat -> Nat.odd n = true -> (4 * (n - 1) <= m)%nat ->
   let value := sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)) in
   exists net, length net = m /\\ 0 < norm3 table net /\\ margin_at_least table (value * norm3 table net) net.
 Proof. exact addition_width. Qed.
+
+Goal forall n net, (3 <= n)%nat -> Nat.odd n = true ->
+  let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
+  let value := sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)) in
+  let form (z : nat) (lambda s t : R) (o : neuron) := forall x, (x < n)%nat ->
+    u o x = lambda * cos (s + 2 * PI * INR z * INR x / INR n) /\\
+    v o x = lambda * cos (t + 2 * PI * INR z * INR x / INR n) /\\
+    w o x = lambda * cos ((s + t) + 2 * PI * INR z * INR x / INR n) in
+  0 < norm3 table net -> margin_at_least table (value * norm3 table net) net ->
+  (forall o, In o net ->
+    exists z lambda s t, (1 <= z <= (n - 1) / 2)%nat /\\ 0 <= lambda /\\ form z lambda s t o) /\\
+  (forall z, (1 <= z <= (n - 1) / 2)%nat -> exists o lambda s t, In o net /\\ 0 < lambda /\\ form z lambda s t o).
+Proof. intros n net Hn Ho table value form N M; exact (addition_maximisers n net Hn Ho (conj N M)). Qed.
+
+Goal forall G count family, is_group G -> (2 <= order G)%nat -> complete_family G count family ->
+  (forall g, (g < order G)%nat -> sum (dim (family O)) (fun i => mat (family O) g i i) = 1) ->
+  let sums g := sum count (fun s => share family s * sum (dim (family s)) (fun i => mat (family s) g i i)) in
+  (forall g, (g < order G)%nat -> g <> unit G -> sums g <= 0) ->
+  let value := 2 / (3 * INR (order G) * sqrt (3 * INR (order G)))
+    * (INR (order G) / sum count (fun s => share family s * INR (dim (family s)))) in
+  let spans s f := exists A, forall y, (y < order G)%nat ->
+    f y = sum (dim (family s)) (fun i => sum (dim (family s)) (fun j => mat (family s) y i j * A i j)) in
+  let squares f := sum (order G) (fun y => f y ^ 2) in
+  let form s (o : neuron) := spans s (u o) /\\ spans s (v o) /\\ spans s (w o) /\\
+    squares (u o) = squares (v o) /\\ squares (v o) = squares (w o) in
+  forall net, normalized_margin_at_least (group_table G) value net ->
+  (forall o, In o net -> exists s, (0 < s < count)%nat /\\ form s o) /\\
+  ((forall g, (g < order G)%nat -> g <> unit G -> sums g < 0) -> forall s, (0 < s < count)%nat ->
+    exists o, In o net /\\ 0 < norm (group_table G) o /\\ form s o).
+Proof. intros; apply closed_form_maximisers; assumption. Qed.
+
+Goal forall G, is_group G -> (2 <= order G)%nat ->
+  exists count family game, complete_family G count family /\\
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\\
+  (forall g, sum (dim (family O)) (fun i => mat (family O) g i i) = 1) /\\
+  let value := 2 / (3 * INR (order G) * sqrt (3 * INR (order G))) * game in
+  maximum_margin_between (group_table G) value value /\\
+  forall net, normalized_margin_at_least (group_table G) value net -> forall o, In o net ->
+  exists s, (0 < s < count)%nat /\\
+  let spans f := exists A, forall y, (y < order G)%nat ->
+    f y = sum (dim (family s)) (fun i => sum (dim (family s)) (fun j => mat (family s) y i j * A i j)) in
+  let squares f := sum (order G) (fun y => f y ^ 2) in
+  spans (u o) /\\ spans (v o) /\\ spans (w o) /\\ squares (u o) = squares (v o) /\\ squares (v o) = squares (w o).
+Proof. exact maximisers_of_every_group. Qed.
 
 Goal forall n, (2 <= n)%nat -> Nat.even n = true ->
   let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
@@ -209,6 +256,58 @@ FAULTS = (
     ("Width", "= 4 * sum h (fun s => cos", "= 8 * sum h (fun s => cos"),
     ("Width", "= 4 * mat r (op G (op G a b) (inv G c)) 0 0.", "= 4 * mat r (op G (op G a b) c) 0 0."),
     ("Width", "pair (fun g => 1 * mat r g 0 j)", "pair (fun g => 2 * mat r g 0 j)"),
+    ("Maximisers", "(a + b + c) ^ 3 <= 27 * (a * b * c) ->", "(a + b + c) ^ 3 <= 28 * (a * b * c) ->"),
+    ("Maximisers", "net psi <= over net phi ->\n", "net psi <= 1 + over net phi ->\n"),
+    ("Maximisers", "Notation best := (constant", "Notation best := (49/50 * constant"),
+    ("Maximisers", "difference_at G net a b d = best.", "difference_at G net a b d = 2 * best."),
+    ("Maximisers", "(v o) = square (order G) (w o).", "(v o) = 2 * square (order G) (w o)."),
+    ("Maximisers", "part s (u o) = N o ^ 2 / 3 /\\", "part s (u o) = N o ^ 2 / 2 /\\"),
+    ("Maximisers", "t <> s -> part t (u o) = 0 /\\", "part t (u o) = 0 /\\"),
+    ("Maximisers", "(1 - mu s) ^ 2 = K ^ 2 * INR (d s) /\\", "(1 - mu s) ^ 2 = K * INR (d s) /\\"),
+    ("Maximisers", "= factor G K * N o ^ 3.\nProof.", "= factor G K * N o ^ 2.\nProof."),
+    ("Maximisers", "square n f = part s f /\\", "square n f = 2 * part s f /\\"),
+    ("Maximisers", "o = 0 -> forall x, below G x ->\n", "o <= 1 -> forall x, below G x ->\n"),
+    ("Maximisers", "tau g * chi s g) / INR (d s).", "tau g * chi s g)."),
+    ("Maximisers", "(0 < s < count)%nat /\\ pure G count", "(1 < s < count)%nat /\\ pure G count"),
+    ("Maximisers", "0 < closed_weights G count family g.", "1 < closed_weights G count family g."),
+    ("Maximisers", "    (constant G * (INR (order G)", "    (49/50 * constant G * (INR (order G)"),
+    (
+        "Maximisers",
+        "(0 < s < count)%nat /\\ neuron_of G (family s) o) /\\",
+        "(1 < s < count)%nat /\\ neuron_of G (family s) o) /\\",
+    ),
+    ("Maximisers", " < 0) ->\n    forall s,", " <= 0) ->\n    forall s,"),
+    ("Maximisers", "< 0) ->\n    forall s, (0 < s < count)", "< 0) ->\n    forall s, (s < count)"),
+    ("Maximisers", "(constant G * v) net ->\n", "(49/50 * constant G * v) net ->\n"),
+    (
+        "Maximisers",
+        "(0 < s < count)%nat /\\ neuron_of G (family s) o.\n",
+        "(1 < s < count)%nat /\\ neuron_of G (family s) o.\n",
+    ),
+    ("Frequencies", "-1 <= c <= 1 -> exists", "-2 <= c <= 1 -> exists"),
+    ("Frequencies", "(cos - fct_cte c)%F 0 PI)", "(cos - fct_cte c)%F 0 (PI / 2))"),
+    ("Frequencies", "lambda * cos (theta + 2 * PI", "lambda * cos (theta + PI"),
+    ("Frequencies", "wave n z lambda theta_v x /\\", "wave n z (2 * lambda) theta_v x /\\"),
+    ("Frequencies", "(theta_u + theta_v) x.", "(theta_u - theta_v) x."),
+    ("Frequencies", "sin (angle n s x)).\n\n", "sin (angle n (S s) x)).\n\n"),
+    ("Frequencies", "(cosines s f) (sines s f) i j.", "(sines s f) (cosines s f) i j."),
+    ("Frequencies", "coefficient G family (S s) = / INR n.", "coefficient G family (S s) = 2 / INR n."),
+    ("Frequencies", "part G family (S s) f = 2 * r", "part G family (S s) f = r"),
+    ("Frequencies", "wave n (S s) (2 * r / INR n) (- a) x.", "wave n (S s) (r / INR n) (- a) x."),
+    ("Frequencies", "cos (a + b - c) = 1 -> ", "cos (a + b - c) = -1 -> "),
+    ("Frequencies", "= sqrt 2 * (INR n / total_share", "= 2 * (INR n / total_share"),
+    ("Frequencies", "N ^ 2 = 6 * r ^ 2 / INR n)", "N ^ 2 = 3 * r ^ 2 / INR n)"),
+    ("Frequencies", "2 * r ^ 3 / INR n * cos (a + b - c)).\n  {", "2 * r ^ 3 / INR n * cos (a + b + c)).\n  {"),
+    (
+        "Frequencies",
+        "cosine_neuron n (S s) lambda theta_u theta_v o.\n",
+        "cosine_neuron n s lambda theta_u theta_v o.\n",
+    ),
+    ("Frequencies", "(3 <= n)%nat -> Nat.odd n", "(1 <= n)%nat -> Nat.odd n"),
+    ("Frequencies", "(sqrt (2 / 27) / (sqrt", "(sqrt (1 / 27) / (sqrt"),
+    ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat /\\ 0 <=", "(1 <= z <= (n - 3) / 2)%nat /\\ 0 <="),
+    ("Frequencies", "(n - 1) / 2)%nat /\\ 0 <= lambda", "(n - 1) / 2)%nat /\\ 0 < lambda"),
+    ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat -> exists", "(0 <= z <= (n - 1) / 2)%nat -> exists"),
     ("Parity", "(INR (S k) * a * u) (difference_of", "(INR k * a * u) (difference_of"),
     ("Parity", "* product_over P n x)\n  = INR (fact (size_of P n)) * prod", "* product_over P n x)\n  = 1 * prod"),
     ("Parity", "length (half n) = (2 ^ (size_of P n - 1))", "length (half n) = (2 ^ size_of P n)"),
