@@ -241,7 +241,6 @@ def totals(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         "verdicts": {verdict: verdicts[verdict] for verdict in SHOWN},
         "reaches": {reach: reaches[reach] for reach in REACHES},
         "grades": {grade: grades[grade] for grade in GRADES},
-        "errata": sum(entry["erratum"] is not None or entry["proof_erratum"] is not None for entry in entries),
         "checks": len(checks),
         "checks_by_grade": {grade: by_grade[grade] for grade in GRADES},
         "outcomes": {outcome: outcomes[outcome] for outcome in OUTCOMES},

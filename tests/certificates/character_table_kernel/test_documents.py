@@ -258,7 +258,7 @@ def test_fields_that_are_too_large_are_malformed():
     table["class_sizes"], count = [1] * 12, 12
     table |= {"order": 12, "class_names": [""] * count, "indicators": [0] * count, "powers": {}}
     table["characters"] = [[1, *[f"E({p})" for p in primes], 1] for _ in range(count)]
-    with pytest.raises(kernel.MalformedError, match="have orders of a multiple above"):
+    with pytest.raises(kernel.MalformedError, match=f"have orders of a multiple above 1{'0' * 30}$"):
         character_table_kernel.Table(table)
 
 

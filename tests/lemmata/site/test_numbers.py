@@ -65,6 +65,7 @@ def test_ids_and_parts_of_ids_are_found():
         ("prop-8.2", "induction-heads:proposition-8.2"),
         ("induction_heads:prop-8.2", "induction-heads:proposition-8.2"),
         ("Corollary E.2", "induction-heads:corollary-E.2"),
+        ("experiment-5.1", "hidden-progress:experiment-5.1"),
         ("Definition 2.1", "turing:definition-2.1"),
         ("def 2.1", "turing:definition-2.1"),
         ("Theorem 1 Mousavi-Hosseini", "qstr:theorem-1"),
