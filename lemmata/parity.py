@@ -15,7 +15,7 @@ frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_sam
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts; training_schedule, training_sizes, slope_gradient, train_first_layer, truncated_step,
-            batch_gradients, pattern_features, FirstLayerStep
+            batch_gradients, pattern_features, FirstLayerStep; seen_share, spread_share, step_spread
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
             feature_distance, feature_range; short_loss_bound, short_batch, noise_tail;
@@ -145,6 +145,7 @@ from lemmata.numerics.parity.polynet_flow import plateau_share
 from lemmata.numerics.parity.quadratic_training import initial_quadratic, quadratic_accuracy, train_quadratic
 from lemmata.numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
 from lemmata.numerics.parity.random_networks import correlation_bound, correlation_limit
+from lemmata.numerics.parity.seen_parity import seen_share, spread_share, step_spread
 from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
 from lemmata.numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
 from lemmata.numerics.parity.sparse_neurons import (

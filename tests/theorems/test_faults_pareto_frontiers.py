@@ -31,6 +31,7 @@ from lemmata.theorems.pareto_frontiers import test_sampled_steps as sampled
 from lemmata.theorems.pareto_frontiers import test_second_layer as second
 from lemmata.theorems.pareto_frontiers import test_under_sparse_correlation as cone
 from lemmata.theorems.pareto_frontiers import test_under_sparse_gradients as gradients
+from lemmata.theorems.pareto_frontiers import test_under_sparse_rate as rate
 from lemmata.theorems.pareto_frontiers import test_under_sparse_step as under
 from lemmata.theorems.pareto_frontiers.experiments import lottery, sweep
 from lemmata.theorems.plugin import Effort
@@ -142,6 +143,10 @@ FAULTS = [
             UnderSparseStep, "holds", lambda after, S: np.ones(after.network.width, dtype=bool), n=9, k=4, s=2),
     planted("half of the width", "theorem-6.5", under.test_the_width_hits_every_kink,
             under, "under_sparse_sizes", sized(under.under_sparse_sizes, "width", lambda width: width // 2)),
+    planted("half of the share", "theorem-6.5", rate.test_a_neuron_sees_the_parity_at_few_inputs,
+            rate, "seen_share", scaled(rate.seen_share, fmpq(1, 2)), n=9, k=2),
+    planted("one input more", "theorem-6.5", rate.test_no_rate_decay_or_truncation_leaves_the_relevant_weights_alone,
+            rate, "step_spread", changed(rate.step_spread, lambda spread: spread + 1), n=15, k=2, s=0),
     planted("runs without decay", "figure-6.1", runs.test_width_makes_up_for_samples_and_late_generalisation_is_seen,
             sweep, "train_compiled", fed(sweep.train_compiled, lambda *a: a, decay=0.0), **RUN),
     planted("any neurons as tickets", "experiment-lottery",
