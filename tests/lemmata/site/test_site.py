@@ -218,6 +218,9 @@ def test_counts_are_those_of_the_ledger(library, edges):
     for chapter, own in entries.items():
         pages = chapter_pages(chapter, library, edges)
         complete = pages[f"chapters/{chapter.name}-completeness.md"]
+        heading = re.match(r"# Completeness of (.*)\n", complete)[1]
+        assert heading.casefold() == chapter.title.casefold()
+        assert heading[0].islower()  # no title of a chapter begins with a name
         rows = re.findall(r"^\| (\w+) \| (\d+) \|(.*)\|$", complete, re.MULTILINE)
         assert {kind: int(count) for kind, count, _ in rows} == Counter(entry["kind"] for entry in own)
         head = re.search(r"^\| kind \| all \|(.*)\|$", complete, re.MULTILINE)[1].replace(" ", "").split("|")
