@@ -4,18 +4,19 @@ networks    relu_network, power_network, polynet, quadratic_network, parity_tran
 gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, half_coefficient, threshold_coefficient,
             majority_limit, majority_weight_limit
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
-            enumerated_gradient, over_sparse_values, even_sparse_values, under_sparse_values, good_probability,
-            gradient_floor
+            enumerated_gradient, over_sparse_values, even_sparse_values, under_sparse_values,
+            odd_under_sparse_values, good_probability, gradient_floor
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
             over_sparse_network; offset_grid, even_kink_grid, odd_kink_grid, ramp_features, solve_readout,
             decide_readout, design_grid, least_norm_readout, least_ramp_loss, least_step_loss, good_pairs,
             balance_probability, over_sparse_sizes, frontier_constants; kink_correlation, selected_pairs,
             selected_network, selection_sizes
 frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities, enough_samples
-under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
-            readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
-            TrackedCounts; training_schedule, training_sizes, slope_gradient, train_first_layer, truncated_step,
-            batch_gradients, pattern_features, FirstLayerStep; seen_share, spread_share, step_spread
+under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, one_step_network, under_sparse_error,
+            under_sparse_margin, readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts,
+            tabulated_counts, tracked_counts, TrackedCounts; training_schedule, training_sizes, slope_gradient,
+            train_first_layer, truncated_step, batch_gradients, pattern_features, FirstLayerStep; seen_share,
+            spread_share, step_spread
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
             feature_distance, feature_range; short_loss_bound, short_batch, noise_tail;
@@ -77,6 +78,7 @@ from lemmata.constructions.parity.frontier import (
     usable_sparsities,
 )
 from lemmata.constructions.parity.frontier_runs import enough_samples
+from lemmata.constructions.parity.one_step import one_step_network
 from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
@@ -153,6 +155,7 @@ from lemmata.numerics.parity.sparse_neurons import (
     enumerated_gradient,
     even_sparse_values,
     is_good,
+    odd_under_sparse_values,
     over_sparse_neuron,
     over_sparse_values,
     sparse_gradient,

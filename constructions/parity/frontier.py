@@ -2,16 +2,20 @@
 
 A start draws r/2 pairs of neurons with s ones each; a pair is good with a probability p and then sits at one of B
 biases, each equally likely. It is **over-sparse** for s > k: good means S inside the ones, the relevant and irrelevant
-gradients are C and c, and B = k/2, or (k+1)/2 for odd k. It is **under-sparse** for even s < k, k even: good means the
-ones inside S, the gradients are xi_rel and xi_irr, and B = k. The theorems are for even k, and for odd s above k; an
+gradients are C and c, and B = k/2, or (k+1)/2 for odd k. It is **under-sparse** for s < k: good means the ones inside
+S, the gradients are xi_rel and xi_irr, and B = k. The theorems are for even k, odd s above k and even s below it. An
 even s > k tells the inputs apart just as well, and for odd k only an even s does (`even_sparse_values`,
-`odd_kink_grid`). In all cases truncation at gamma = |relevant|/2 keeps just the relevant entries of a good neuron if
-every estimated gradient is within
+`odd_kink_grid`). Below k there is also s = k - 1 for even k, and for odd k every even s if n is even
+(`odd_under_sparse_values`, `one_step_network`). Truncation at gamma = |relevant|/2 keeps just the relevant entries of
+a good neuron if every estimated gradient is within
 
     tau < |relevant|/2 - |irrelevant|
 
-of the population gradient. So one step finds S, at every bias, under two conditions that are nearly independent of the
-algorithm, and both are computed exactly or rounded the safe way:
+of the population gradient. Where the irrelevant gradient is too large for that but still the smaller one, gamma is
+midway between the two, and tau < (|relevant| - |irrelevant|)/2: k is not too large a share of s, 2k < s <= 3k for odd k
+and 2k - 1 < s <= 3k - 2 or so for even k. For s from k + 1 to 2k or so no truncation serves: the inputs of A outside of
+S are the louder ones, and only their opposite sign tells them from S. So one step finds S, at every bias, under two
+conditions that are nearly independent of the algorithm, and both are computed exactly or rounded the safe way:
 
     width      every bias has ``copies`` or more good pairs: a sum over the biases that fall short, by inclusion and
                exclusion, P = sum_j (-1)^j C(B,j) sum_d a_jd N!/(N-d)! (1 - jp/B)^(N-d), N = r/2, a_jd the coefficient
@@ -21,8 +25,8 @@ algorithm, and both are computed exactly or rounded the safe way:
 `proof_sizes` has the constants of the repaired theorems beside these, `printed_sizes` those of the printed proof.
 `hidden_samples` is the other side: below it gradient noise of the size that sampling costs can hide some parity.
 
-Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3; even s
-above k and odd k are ours.
+Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3; what is
+not in these theorems is ours (ext-odd-sizes).
 """
 
 from __future__ import annotations
@@ -43,10 +47,11 @@ from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probabi
 from lemmata.numerics.parity.sparse_neurons import (
     GradientValues,
     even_sparse_values,
+    odd_under_sparse_values,
     over_sparse_values,
     under_sparse_values,
 )
-from lemmata.numerics.parity.under_sparse_sizes import good_share, under_sparse_sizes
+from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
 
 __all__ = [
     "ProofSizes",
@@ -85,13 +90,24 @@ class SparseStart:
 
     @property
     def in_theorems(self) -> bool:
-        """Whether theorem C.11 or C.16 speaks of these k and s: k even, and s odd above k or even below."""
-        return self.k % 2 == 0 and self.s % 2 == (self.regime == "over")
+        """Whether theorem C.11 or C.16 speaks of it: k even, s odd above k or even below, gamma = |relevant|/2."""
+        return self.k % 2 == 0 and self.s % 2 == (self.regime == "over") and not self.midway
+
+    @property
+    def midway(self) -> bool:
+        """Whether truncation at |relevant|/2 cannot tell the inputs apart, so that it is midway between the two."""
+        return 2 * abs(self.values.irrelevant) >= abs(self.values.relevant)
+
+    @property
+    def threshold(self) -> fmpq:
+        """gamma: truncation zeroes the entries of at most this size."""
+        relevant, irrelevant = abs(self.values.relevant), abs(self.values.irrelevant)
+        return (relevant + irrelevant) / 2 if self.midway else relevant / 2
 
     @property
     def tolerance(self) -> fmpq:
-        """|relevant|/2 - |irrelevant|: gradient errors below it are harmless."""
-        return abs(self.values.relevant) / 2 - abs(self.values.irrelevant)
+        """threshold - |irrelevant|: gradient errors below it are harmless; positive where |irrelevant| is smaller."""
+        return self.threshold - abs(self.values.irrelevant)
 
     def coverage(self, pairs: int, copies: int = 1) -> arb:
         """The probability that every bias has so many good pairs or more, as a ball; 0 exactly if pairs are too few.
@@ -153,28 +169,28 @@ class SparseStart:
 
 
 def usable_sparsities(n: int, k: int) -> list[int]:
-    """The s for which truncation tells relevant from irrelevant inputs, increasing.
+    """The s for which truncation at half of the relevant gradient tells relevant from irrelevant inputs, increasing.
 
     For even k some even ones below k, and all above 3k - 3 (|c|/|C| is (k-1)/(s-k) for odd s, (k-1)/(s-k+1) for even
-    ones); for odd k the even ones above 3k (|c|/|C| = k/(s-k)).
+    ones); for odd k the even ones above 3k (|c|/|C| = k/(s-k)), and for even n some even ones below k. `sparse_start`
+    takes two further kinds: s = k - 1 for even k, and truncation midway between the two gradients.
 
     Raises:
         ValueError: unless 2 <= k <= 64 and k < n <= 4096.
     """
     _check(n, k)
-    if k % 2:
-        return list(range(3 * k + 1, n + 1, 2))
-    under = [s for s in range(2, k, 2) if 2 * abs(under_sparse_values(n, k, s).irrelevant)
-             < abs(under_sparse_values(n, k, s).relevant)]  # fmt: skip
-    return [*under, *range(3 * k - 2, n + 1)]
+    starts = [SparseStart(n, k, s, "under", fmpq(0), k, _under_values(n, k, s)) for s in range(2, k, 2)]
+    under = [start.s for start in starts if not start.midway]
+    return [*under, *(range(3 * k + 1, n + 1, 2) if k % 2 else range(3 * k - 2, n + 1))]
 
 
 def sparse_start(n: int, k: int, s: int) -> SparseStart:
     """The start with s ones per neuron.
 
     Raises:
-        ValueError: unless 2 <= k <= 64, k < n <= 4096, s is in k+1..n, and even for odd k, or k is even and s even in
-            2..k-2, and the relevant gradient is more than twice the irrelevant one.
+        ValueError: unless 2 <= k <= 64, k < n <= 4096, s is in 1..k-1 or k+1..n, and the relevant gradient is larger
+            than the irrelevant one. Both vanish for odd k unless s, and below k also n, is even, and for even k where
+            s < k - 1 is odd.
     """
     _check(n, k)
     if s == k:
@@ -187,24 +203,36 @@ def sparse_start(n: int, k: int, s: int) -> SparseStart:
             )
         values = over_sparse_values(s, k) if s % 2 else even_sparse_values(s, k)
         start = SparseStart(n, k, s, "over", good_probability(n, k, s), (k + 1) // 2, values)
-    elif 2 <= s < k and k % 2:
-        raise ValueError(
-            f"For an odd k = {k} the starts here have an even s > {3 * k}, not {s}: under-sparse neurons show an odd "
-            "parity for even n and s only, and no read-out for them is here."
-        )
-    elif 2 <= s < k:
-        start = SparseStart(n, k, s, "under", good_share(n, k, s), k, under_sparse_values(n, k, s))
+    elif 1 <= s < k:
+        start = SparseStart(n, k, s, "under", fmpq(comb(k, s), comb(n, s)), k, _under_values(n, k, s))
+        if start.values.relevant == 0:
+            raise ValueError(_nothing_shown(n, k, s))
     else:
-        raise ValueError(f"A sparse neuron on {n} inputs has 2 <= s < {k} ones or {k} < s <= {n}, not {s}.")
+        raise ValueError(f"A sparse neuron on {n} inputs has 1 <= s < {k} ones or {k} < s <= {n}, not {s}.")
     if start.tolerance <= 0:
         usable = usable_sparsities(n, k)
         raise ValueError(
             f"At n = {n}, k = {k}, s = {s} the gradient is {float(start.values.relevant):.3g} for relevant inputs and "
-            f"{float(start.values.irrelevant):.3g} for others, half as much or more, so truncation at half of the "
-            "former, as in the theorems, cannot tell them apart; it can for s in "
+            f"{float(start.values.irrelevant):.3g} for others, as much or more: no truncation tells them apart. Their "
+            "signs do, being opposite, but no read-out for that is here. Truncation can for s in "
             f"{', '.join(map(str, usable[:12])) or 'no set'}{' and larger ones' if len(usable) > 12 else ''}."
         )
     return start
+
+
+def _under_values(n: int, k: int, s: int) -> GradientValues:
+    """The gradients of a good neuron with s < k ones."""
+    return (odd_under_sparse_values if k % 2 or s % 2 else under_sparse_values)(n, k, s)
+
+
+def _nothing_shown(n: int, k: int, s: int) -> str:
+    """Why a start with s < k ones shows nothing, and which one does."""
+    if s % 2:
+        why = f"the sum of {s} ones, an odd number, never ties, so that the small weights decide nothing"
+        what = "an even s and an even n" if k % 2 else f"an even s, or s = {k - 1}, which shows the one missing input"
+    else:
+        why, what = "an odd parity shows only where all inputs tie, which an odd number of them never does", "an even n"
+    return f"At n = {n}, k = {k}, s = {s} the first gradient of every neuron is 0 at every input: {why}. Take {what}."
 
 
 def frontier_point(start: SparseStart, delta: Any, copies: int = 1) -> tuple[int, int]:

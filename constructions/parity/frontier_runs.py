@@ -5,7 +5,7 @@ the population's, at falling numbers of samples (prefixes of one sample, sqrt 2 
 number of samples, a run fails there with probability below 1 - (1/20)^(1/R), with confidence 95 % for a number fixed
 beforehand. `lemmata.constructions.parity.frontier.SparseStart.samples` is the number that is proved.
 
-Source: pareto-frontiers, lemma C.5 (the estimate); the runs are ours.
+Source: pareto-frontiers, lemma C.5 (the estimate), ext-odd-sizes (odd k); the runs are ours.
 """
 
 from __future__ import annotations
@@ -64,7 +64,11 @@ def _within(start: SparseStart, pairs: int, sizes: list[int], rng: np.random.Gen
     # over-sparse: the sum of the ones; under-sparse: with 1/(2n) times the sum of the others, as integers
     weights = np.where(ones, 2 * n, 1) if small else ones
     weights = weights.astype(np.float32)
+    # for odd k and s < k a positive bias turns the gradient, as all inputs tie; the others count as 0
+    raised = rng.integers(0, k, pairs) < (k - 1) // 2 if small and k % 2 else np.zeros(pairs, dtype=bool)
+    bias = (raised / 2).astype(np.float32)
     target = _gradients(start, ones)
+    target[raised] *= -1
     tolerance = float(arb(start.tolerance))
     counts = np.zeros((pairs, n))
     chunk = max(1, min(_CHUNK, _ACTIVE // pairs))
@@ -72,7 +76,7 @@ def _within(start: SparseStart, pairs: int, sizes: list[int], rng: np.random.Gen
     for size in sizes:
         while done < size:
             x = rng.choice(np.array([-1, 1], dtype=np.float32), size=(min(chunk, size - done), n))
-            active = (x @ weights.T > 0).astype(np.float32)
+            active = (x @ weights.T + bias > 0).astype(np.float32)
             counts += active.T @ (x * x[:, :k].prod(axis=1, keepdims=True))
             done += len(x)
         found.append(bool((np.abs(counts / size - target) <= tolerance).all()))

@@ -43,6 +43,7 @@ from lemmata.constructions.networks.transformer import Transformer
 from lemmata.constructions.parity.activations import Power
 from lemmata.constructions.parity.exact_sparsity import selected_network
 from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.constructions.parity.one_step import one_step_network
 from lemmata.constructions.parity.over_sparse import over_sparse_network
 from lemmata.constructions.parity.polynet import polynet
 from lemmata.constructions.parity.quadratic import quadratic_network
@@ -307,6 +308,13 @@ NETWORKS: tuple[Registered, ...] = (
     Registered(
         "parity: under-sparse",
         lambda: under_sparse_network(6, 4, 2, fmpq(1, 40), exact=True),
+        _signs(6),
+        WITHOUT_BALLS,
+        convert=with_converted(*_TWO_LAYERS),
+    ),
+    Registered(
+        "parity: under-sparse, odd",
+        lambda: one_step_network(6, 3, 2, fmpq(1, 40)),
         _signs(6),
         WITHOUT_BALLS,
         convert=with_converted(*_TWO_LAYERS),

@@ -119,7 +119,7 @@ def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
     if not usable:
         raise ValueError(
             f"No sparsity lets truncation tell relevant from irrelevant inputs at n = {n}, k = {k}: "
-            f"take n >= {3 * k + 1 if k % 2 else 3 * k - 2}."
+            f"take n >= {3 * k + 1 if k % 2 else 3 * k - 2}, or give a sparsity."
         )
     under, over = [s for s in usable if s < k], [s for s in usable if s > k]
     under = under[:: -(-len(under) // (most // 2))] if under else []
@@ -169,7 +169,10 @@ def print_frontier(
             f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"
         )
     if not all(row.start.in_theorems for row in rows):
-        lines.append("*: the theorems are for even k, and for odd s above k")
+        lines.append("*: the theorems are for even k, odd s above k and even s below it, cut at half the gradient on S")
+    for start in [row.start for row in rows if row.start.midway]:
+        relevant, irrelevant = (f"{float(value):.3g}" for value in (start.values.relevant, start.values.irrelevant))
+        lines.append(f"   s = {start.s}: cut midway between the gradients {relevant} on S and {irrelevant} off it")
     printed = [row.printed for row in rows if row.printed is not None]
     if printed:
         samples_asked = _count(min(sizes.samples for sizes in printed))

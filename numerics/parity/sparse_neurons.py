@@ -17,12 +17,13 @@ wherever p is not 0, and p vanishes for even |A| only:
 Two families are used. **Over-sparse** (epsilon = 0, |A| = s odd, k < s): the second term is absent, and a neuron with
 S inside A has g_i = Maj_s(k-1)/2 on S, Maj_s(k+1)/2 on the rest of A, and 0 elsewhere. **Under-sparse** (B the
 complement of A, |A| = s < k, both even, epsilon < 1/(n-s)): the first term is absent as |T| > s, and a neuron with A
-inside S has g_i = Half_s(s) Maj_(n-s)(k-s-1)/2 on S \\ A, Half_s(s) Maj_(n-s)(k-s+1)/2 outside of S, and 0 on A.
+inside S has g_i = Half_s(s) Maj_(n-s)(k-s-1)/2 on S \\ A, Half_s(s) Maj_(n-s)(k-s+1)/2 outside of S, and 0 on A. Where
+k and s are not both even, `odd_under_sparse_values` has what is left of it.
 
 Two further routes share nothing with the closed form: `summed_gradient` (any epsilon and bias, sums over the numbers of
 entries -1 in A and B) and `enumerated_gradient` (all 2^n inputs, in integers).
 
-Source: pareto-frontiers, lemmas C.3, C.4, C.13, C.14, C.15.
+Source: pareto-frontiers, lemmas C.3, C.4, C.13, C.14, C.15, ext-odd-sizes.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ __all__ = [
     "enumerated_gradient",
     "even_sparse_values",
     "is_good",
+    "odd_under_sparse_values",
     "over_sparse_neuron",
     "over_sparse_values",
     "sparse_gradient",
@@ -206,6 +208,30 @@ def under_sparse_values(n: int, k: int, s: int) -> GradientValues:
     return GradientValues(half * threshold_coefficient(n - s, k - s - 1), half * irrelevant)
 
 
+def odd_under_sparse_values(n: int, k: int, s: int) -> GradientValues:
+    """The same two values where k or s is odd, for neurons with s ones A inside S, epsilon < 1/(n-s) and a bias <= 0.
+
+    For odd k and even s and n they are -Half_s(s) Half_(n-s)(k-s-1)/2 and -Half_s(s) Half_(n-s)(k-s+1)/2: only inputs
+    whose sums both tie show an odd parity. A positive bias (below 2 epsilon) turns both signs. |xi_irr|/|xi_rel| =
+    (k-s)/(n-k), and |xi_rel| is of the order n^(-(k-s)/2), where for even k and s it is n^(-(k-s-1)/2). For s = k - 1
+    odd the one missing input has Maj_s(s)/2, whatever n, and all others 0. In all other cases both are 0, as they are
+    for every neuron with s ones.
+
+    Raises:
+        ValueError: unless 1 <= s < k <= n, and k or s is odd.
+    """
+    if not 1 <= s < k <= n:
+        raise ValueError(f"An under-sparse neuron needs 1 <= s < k <= n, not n = {n}, k = {k}, s = {s}.")
+    if k % 2 == s % 2 == 0:
+        raise ValueError(f"Here k or s is odd, not k = {k} and s = {s}: `under_sparse_values` has the even ones.")
+    if s % 2:
+        return GradientValues(threshold_coefficient(s, s) if s == k - 1 else fmpq(0), fmpq(0))
+    if n % 2:
+        return GradientValues(fmpq(0), fmpq(0))
+    tie = -half_coefficient(s, s) / 2
+    return GradientValues(tie * half_coefficient(n - s, k - s - 1), tie * half_coefficient(n - s, k - s + 1))
+
+
 def check_under_sparse(n: int, k: int, s: int) -> None:
     """Refuse sizes for which the under-sparse gradient does not reveal the support.
 
@@ -215,7 +241,8 @@ def check_under_sparse(n: int, k: int, s: int) -> None:
     if k % 2 or s % 2:
         raise ValueError(
             f"The under-sparse argument needs an even k and an even s, not k = {k}, s = {s}: the sum of an odd "
-            "number of ones never ties, so that the small weights decide nothing, and for odd k coefficients vanish."
+            "number of ones never ties, so that the small weights decide nothing, and for odd k only ties of all "
+            "inputs show anything (`odd_under_sparse_values`)."
         )
     if not 0 <= s < k <= n:
         raise ValueError(f"The under-sparse argument needs 0 <= s < k <= n, not n = {n}, k = {k}, s = {s}.")

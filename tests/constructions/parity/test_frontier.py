@@ -24,7 +24,14 @@ from lemmata.constructions.parity.over_sparse import SparseInitialization, over_
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.parity.lower_bound import view_bound
 from lemmata.numerics.parity.queries import gradient_samples
-from lemmata.numerics.parity.sparse_neurons import GradientValues, even_sparse_values, over_sparse_values
+from lemmata.numerics.parity.sparse_neurons import (
+    GradientValues,
+    even_sparse_values,
+    over_sparse_neuron,
+    over_sparse_values,
+    sparse_gradient,
+    under_sparse_neuron,
+)
 
 HUNDREDTH = fmpq(1, 100)
 
@@ -161,15 +168,25 @@ def test_printed_sizes_are_those_of_the_formulas() -> None:
         printed_sizes(sparse_start(n, k, 2), "0.1", "0.01")
 
 
-def test_usable_sparsities_are_those_with_a_tolerance() -> None:
-    for n, k in ((11, 2), (14, 4), (15, 6), (14, 3), (21, 5), (9, 3)):
-        accepted = []
-        for s in range(1, n + 1):
-            try:
-                accepted.append(sparse_start(n, k, s).s)
-            except ValueError:
-                continue
-        assert accepted == usable_sparsities(n, k)
+def test_a_sparsity_is_accepted_where_a_truncation_leaves_the_support() -> None:
+    """By the exact gradient of a good neuron; usable are those for which half of the relevant gradient serves."""
+    for n, k in ((11, 2), (14, 4), (15, 6), (14, 3), (21, 5), (9, 3), (12, 5)):
+        accepted, half = [], []
+        for s in {*range(1, n + 1)} - {k}:
+            neuron = under_sparse_neuron(n, range(s), fmpq(1, 2 * n)) if s < k else over_sparse_neuron(n, range(s))
+            g = [abs(v) for v in sparse_gradient(neuron, range(k)).tolist()]
+            relevant, others = (g[s:k], g[k:]) if s < k else (g[:k], g[k:])
+            if min(relevant) > max(others, default=0):
+                accepted.append(s)
+                start = sparse_start(n, k, s)
+                assert max(others, default=0) + start.tolerance == start.threshold <= min(relevant) - start.tolerance
+                if start.threshold == min(relevant) / 2:
+                    half.append(s)
+            else:
+                with pytest.raises(ValueError, match=r"no truncation tells|is 0 at every input|odd number s"):
+                    sparse_start(n, k, s)
+        assert set(usable_sparsities(n, k)) == set(half) - ({k - 1} if k % 2 == 0 else set())
+        assert set(half) < set(accepted) or k == 2
 
 
 def test_the_lower_bound_falls_with_each_resource() -> None:
@@ -206,18 +223,20 @@ def test_a_lost_factor_in_the_share_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
     ("sizes", "reason"),
     [
         ((20, 3, 9), "For an odd k = 3 a neuron with an odd number s = 9"),
-        ((20, 5, 2), "For an odd k = 5 the starts here have an even s > 15, not 2"),
+        ((20, 5, 3), "never ties, so that the small weights decide nothing. Take an even s and an even n"),
+        ((21, 5, 2), "an odd parity shows only where all inputs tie"),
+        ((20, 6, 3), "Take an even s, or s = 5, which shows the one missing input"),
+        ((20, 3, 4), "Their signs do, being opposite"),
         ((20, 0, 9), "a number k >= 2 of inputs, not 0"),
         ((4, 4, 3), "must be above k = 4"),
         ((3, 4, 2), "must be above k = 4"),
         ((5000, 4, 51), "at most 4096"),
         ((500, 66, 2), "k <= 64 relevant inputs"),
         ((20, 4, 4), "At s = k = 4"),
-        ((20, 4, 21), "2 <= s < 4 ones or 4 < s <= 20, not 21"),
-        ((20, 4, 0), "2 <= s < 4 ones or 4 < s <= 20, not 0"),
-        ((20, 6, 3), "even"),
-        ((20, 4, 9), "can for s in 2, 10, 11, 12, 13"),
-        ((8, 6, 2), "for others, half as much or more"),
+        ((20, 4, 21), "1 <= s < 4 ones or 4 < s <= 20, not 21"),
+        ((20, 4, 0), "1 <= s < 4 ones or 4 < s <= 20, not 0"),
+        ((20, 4, 7), "Truncation can for s in 2, 10, 11, 12, 13"),
+        ((8, 6, 2), "for others, as much or more"),
     ],
 )
 def test_bad_sizes_are_refused(sizes: tuple[int, int, int], reason: str) -> None:
@@ -296,7 +315,7 @@ def test_one_step_and_a_read_out_compute_an_odd_parity() -> None:
 
 
 def test_runs_find_fewer_samples_than_are_proved_and_fail_with_far_fewer() -> None:
-    for n, k, s in ((12, 2, 7), (12, 2, 8), (9, 4, 2)):
+    for n, k, s in ((12, 2, 7), (12, 2, 8), (9, 4, 2), (10, 3, 2)):
         start = sparse_start(n, k, s)
         width, samples = frontier_point(start, HUNDREDTH)
         found = enough_samples(start, width // 2, samples, runs=5)
@@ -321,7 +340,7 @@ def test_runs_differ_and_count_exactly(n: int, k: int, s: int, monkeypatch: pyte
     assert enough_samples(start, width // 2, samples, 8) == many
 
 
-@pytest.mark.parametrize(("n", "k", "s"), [(7, 2, 5), (8, 2, 6), (8, 3, 6), (7, 4, 2), (8, 4, 2)])
+@pytest.mark.parametrize(("n", "k", "s"), [(7, 2, 5), (8, 2, 6), (8, 3, 6), (7, 4, 2), (8, 4, 2), (8, 3, 2), (7, 4, 3)])
 def test_runs_compare_with_the_gradient_of_the_population(n: int, k: int, s: int) -> None:
     start = SparseStart(n, k, s, "under" if s < k else "over", fmpq(1), 1, GradientValues(fmpq(1), fmpq(0)))
     ones = np.array([[i in row for i in range(n)] for row in itertools.combinations(range(n), s)])

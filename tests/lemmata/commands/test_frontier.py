@@ -57,8 +57,25 @@ def test_a_budget_is_judged_sparsity_by_sparsity():
 def test_an_odd_parity_has_a_frontier_without_theorems():
     code, output, _ = run("frontier", "30", "3", "--sparsity", "14")
     assert code == 0
-    assert "the theorems are for even k, and for odd s above k" in output
+    assert "the theorems are for even k, odd s above k and even s below it" in output
     assert "with all constants" not in output
+    assert "cut midway" not in output
+
+
+def test_sparsities_beyond_the_theorems_say_what_cuts_them():
+    """k = 3, n = 20: s = 8 with truncation midway, s = 2 below k; k = 4, s = 3, where one input is missing."""
+    code, output, _ = run("frontier", "20", "3", "--sparsity", "2", "--sparsity", "8")
+    assert code == 0
+    assert "s = 8: cut midway between the gradients 0.0195 on S and -0.0117 off it" in output
+    rows = json.loads(run("frontier", "20", "3", "--sparsity", "2", "--sparsity", "8", "--json")[1])
+    assert [row["regime"] for row in rows] == ["under", "over"]
+    assert Fraction(rows[0]["relevant"]) == Fraction(comb(18, 9), 2**20)
+    assert Fraction(rows[0]["irrelevant"]) / Fraction(rows[0]["relevant"]) == Fraction(-1, 17)
+    assert all(row["proof"] is None and row["printed"] is None for row in rows)
+    missing = json.loads(run("frontier", "20", "4", "--sparsity", "3", "--json")[1])[0]
+    assert (missing["relevant"], missing["irrelevant"]) == ("-1/4", "0")
+    for size in ("20", "200"):  # the samples grow like log n only
+        assert json.loads(run("frontier", size, "4", "--sparsity", "3", "--json")[1])[0]["samples"] < 5000
 
 
 def test_runs_are_shown_beside_what_is_proved():
@@ -111,9 +128,10 @@ def test_the_table_is_shown_where_its_picture_has_no_room():
         (("500", "66"), "k <= 64 relevant inputs"),
         (("50", "4", "--sparsity", "51"), "4 < s <= 50, not 51"),
         (("50", "4", "--sparsity", "4"), "At s = k = 4"),
-        (("50", "4", "--sparsity", "7"), "as in the theorems, cannot tell them apart"),
-        (("20", "3", "--sparsity", "8"), "the gradient is 0.0195 for relevant inputs and -0.0117 for others"),
-        (("20", "3", "--sparsity", "2"), "For an odd k = 3 the starts here have an even s > 9, not 2"),
+        (("50", "4", "--sparsity", "7"), "as much or more: no truncation tells them apart. Their signs do"),
+        (("20", "3", "--sparsity", "6"), "the gradient is 0.0312 for relevant inputs and -0.0312 for others"),
+        (("21", "3", "--sparsity", "2"), "the first gradient of every neuron is 0 at every input: an odd parity shows"),
+        (("20", "6", "--sparsity", "3"), "the sum of 3 ones, an odd number, never ties"),
         (("50", "4", "--delta", "0"), "--delta needs a number between 0 and 1"),
         (("50", "4", "--delta", "x"), "--delta needs a number between 0 and 1"),
         (("50", "4", "--epsilon", "2"), "--epsilon needs a number between 0 and 1"),
