@@ -18,8 +18,10 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote
 
+from lemmata.certificates.atlas.committed import committed_atlas
 from lemmata.cli import EXAMPLES, PANELS
 from lemmata.site.atlas import atlas_contents, atlas_pages
+from lemmata.site.atlas_pictures import gap_picture, unseen_map
 from lemmata.site.authors import author_pages, papers_list
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.constructions import construction_pages
@@ -30,7 +32,7 @@ from lemmata.site.mutants import drawn_table, everywhere_text, mutants_table, su
 from lemmata.site.papers import statements_script
 from lemmata.site.pdf import page_pdf
 from lemmata.site.picture import whole_picture
-from lemmata.site.prose import statement_place
+from lemmata.site.prose import fenced, statement_place
 from lemmata.site.reference import reference_pages
 from lemmata.site.statements import proof_page, statement_page
 from lemmata.theorems.ledger import OLDER, THEOREMS
@@ -178,6 +180,7 @@ def _filled(text: str, library: Library, picture: str) -> str:
         + "\n".join(f"| `{name}` | {what} | `lemmata {EXAMPLES[name]}` |" for name, what in some.items())
         for panel, some in PANELS.items()
     )
+    sections = committed_atlas()["sections"]
     mutants = json.loads((ROOT / "tests" / "mutants" / "results.json").read_text(encoding="utf-8"))
     draws = [
         json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "tests/mutants/draws").glob("*.json"))
@@ -186,6 +189,8 @@ def _filled(text: str, library: Library, picture: str) -> str:
         text.replace("<!-- slot: chapters -->", chapters)
         .replace("<!-- slot: atlas -->", atlas_contents())
         .replace("<!-- slot: commands -->", commands)
+        .replace("<!-- slot: gaps -->", fenced(f'<div class="scrolling">{gap_picture(sections)}</div>', "{raw} html"))
+        .replace("<!-- slot: unseen -->", fenced(unseen_map(sections["unseen"]["rows"]), "{raw} html"))
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
         .replace("<!-- slot: drawn -->", drawn_table(library.ledger))
         .replace("<!-- slot: everywhere -->", everywhere_text(draws))

@@ -99,7 +99,7 @@ def _erratum(entry: Entry) -> str:
     folded = "\n\n".join(markdown_of(text, titles={}, root="") for text in more if text)
     parts = [
         " · ".join(words) + f" · *{statement.verdict}*",
-        markdown_of(first, titles={}, root=""),
+        markdown_of(re.sub(";$", " ...", first), titles={}, root=""),
         compared(statement.printed, statement.corrected),
     ]
     if folded:

@@ -56,6 +56,8 @@ def mathml(source: str, inline: bool = True) -> str:
     except _FAULTS as error:
         raise ValueError(f"The formula {source!r} cannot be converted: {type(error).__name__} {error}.") from error
     _set_spaces(tree)
+    for root in list(tree.iter("msqrt")):
+        root.append(Element("mspace", height="0.68em", depth="0.12em"))  # or else a root of a low letter hangs down
     result = tostring(tree, encoding="unicode").replace("&amp;", "&")
     if command := re.search(r"\\[A-Za-z]+", result):
         raise ValueError(f"The formula {source!r} cannot be converted: {command[0]} is not understood.")

@@ -22,13 +22,15 @@ SIDE = 220  # the room for the arcs, on each side of the names
 NAMES = 300
 RADIUS = 420
 RIM = 70
-COLUMN = 300  # the room for the names of neighbours, on each side of a statement
-FAN = 60  # the room for the lines to them
+LETTER = 7.5  # the room for a letter
+FAN = 44  # the room for the lines from a statement to its neighbours
 ROOT = "../../"  # from the page of a statement
 
 
 def neighbour_picture(name: str, library: Library, edges: Edges) -> str:
     """A statement in the middle, what its entry cites on the left, what cites it and what shares evidence on the right.
+
+    Neighbours of the same chapter are named without it.
 
     Raises:
         ValueError: for a statement without neighbours.
@@ -36,29 +38,31 @@ def neighbour_picture(name: str, library: Library, edges: Edges) -> str:
     cited, citing, sharing = edges.claims.get(name, ()), edges.citing(name), edges.sharing(name)
     if not (cited or citing or sharing):
         raise ValueError(f"{name} has no neighbours to be shown.")
-    local = name.partition(":")[2]
-    middle = 16 + 7.5 * len(local)
+    chapter, _, local = name.partition(":")
+    middle = 16 + LETTER * len(local)
     right = [(one, "claim") for one in citing] + [(one, "evidence") for one in sharing]
     height = ROW * (max(len(cited), len(right), 1) + 1)
-    inner, outer = COLUMN + FAN, COLUMN + FAN + middle
+    shown = {one: one.removeprefix(f"{chapter}:") for one in (*cited, *citing, *sharing)}
+    column = 10 + LETTER * max(map(len, shown.values()))
+    inner, outer = column + FAN, column + FAN + middle
     parts = []
     for side, joined in ((-1, [(one, "claim") for one in cited]), (1, right)):
         for place, (other, kind) in enumerate(joined):
             y = height / 2 + ROW * (place - (len(joined) - 1) / 2)
-            start, end = (inner, COLUMN) if side < 0 else (outer, outer + FAN)
+            start, end = (inner, column) if side < 0 else (outer, outer + FAN)
             half = (start + end) / 2
             words = f"{name} cites {other}" if side < 0 else f"{other} cites {name}"
             title = words if kind == "claim" else f"{name} and {other}: {', '.join(sharing[other])}"
             path = f"M{start:g} {height / 2:g}C{half:g} {height / 2:g} {half:g} {y:g} {end:g} {y:g}"
             parts.append(_path(kind, path, title, (name, other)))
-            parts.append(_label(other, other, end + 6 * side, y, "end" if side < 0 else "start", library, ROOT))
+            parts.append(_label(other, shown[other], end + 6 * side, y, "end" if side < 0 else "start", library, ROOT))
     verdict = library.entries[name].statement.verdict
     parts.append(
         f'<text class="here {verdict}" x="{(inner + outer) / 2:g}" y="{height / 2 + 4:g}" text-anchor="middle">'
         f"{escape(local)}</text>"
     )
     label = f"{name} cites {len(cited)}, is cited by {len(citing)}, and shares evidence with {len(sharing)} statements"
-    return _svg(2 * (COLUMN + FAN) + middle, height, label, parts)
+    return _svg(2 * (column + FAN) + middle, height, label, parts)
 
 
 def chapter_picture(chapter: Chapter, library: Library, edges: Edges) -> str:

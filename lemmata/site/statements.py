@@ -152,7 +152,7 @@ def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
         yield f"**{label}.** {prose(text)}"
     if rows := fact_rows(records_of(entry.chapter, statement)):
         yield "The counterexample, as the test computes it:"
-        yield table(("", "as printed", "computed"), rows)
+        yield _called("record", table(("", "as printed", "computed"), rows))
 
 
 def _claims(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
@@ -202,7 +202,7 @@ def _tests(entry: Entry) -> Iterator[str]:
     deciding = [one for one in entry.evidence if not one.evidence.supporting]
     supporting = [one for one in entry.evidence if one.evidence.supporting]
     if deciding:
-        yield table(("decided by", "role", "grade", "cases"), [_test(one) for one in deciding])
+        yield _called("tests", table(("decided by", "role", "grade", "cases"), [_test(one) for one in deciding]))
     if supporting:
         yield "Supporting (controls, special cases, steps of proofs):"
         yield "\n".join(f"- `{one.node}`" for one in supporting)
@@ -250,7 +250,8 @@ def _neighbours(entry: Entry, library: Library, edges: Edges) -> Iterator[str]:
     if cited or citing or sharing:
         yield "## What it depends on, and what depends on it"
         picture = neighbour_picture(name, library, edges)
-        yield fenced(f'<div class="scrolling">{picture}</div>', "{raw} html")
+        script = f'<script src="{ROOT}_static/dependencies.js"></script>'
+        yield fenced(f'<div class="scrolling">{picture}</div>\n{script}', "{raw} html")
     if cited:
         yield "Its entry cites:\n\n" + _titled(cited, library)
     if citing:
@@ -283,6 +284,11 @@ def _cite(entry: Entry, version: str) -> Iterator[str]:
 
 def _link(name: str) -> str:
     return f"[{name}]({ROOT}{statement_place(name)}.md)"
+
+
+def _called(name: str, rows: str) -> str:
+    """A table with a class for the style sheet."""
+    return f"```{{rst-class}} {name}\n```\n\n{rows}"
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -116,7 +116,7 @@ def test_the_built_pages_say_verdict_meaning_reach_and_grade_of_every_entry(site
             if "fails" in entry:
                 assert f"What fails: {FAILS[entry['fails']][:30]}" in shown.replace("What fails :", "What fails:")
             count += 1
-    assert count == 544
+    assert count == 545
 
 
 def test_the_page_of_a_statement_says_what_the_ledger_says(site):
@@ -403,6 +403,7 @@ def test_a_statement_stands_between_what_it_cites_and_what_cites_it(library, edg
         assert [one.get("class") for one in paths] == ["claim"] * len([*cited, *citing]) + ["evidence"] * len(sharing)
         for path, (other, text) in zip(paths, named, strict=True):
             assert path.get("data-ends") == f"{name} {other}"
+            assert (text.text or "") == str(other).removeprefix(f"{name.partition(':')[0]}:")
             x, y = map(float, path.get("d", "").split()[-2:])
             assert abs(x - float(text.get("x"))) == 6
             assert abs(y - float(text.get("y")) + 4) < 0.01
