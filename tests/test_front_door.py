@@ -73,6 +73,37 @@ def test_every_picture_says_what_one_sees(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_curves_say_what_their_axes_are(path):
+    """Both axes have a name, or the title says what the vertical one is."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for number in pictures_of(path):
+        code = "".join(cells[number]["source"])
+        if re.search(r"\.(?:plot|errorbar|scatter|semilog[xy]|loglog)\(", code):
+            assert re.search("xlabel|set_xticks", code), number
+            assert re.search("ylabel|title", code), number
+
+
+def test_one_number_has_one_form():
+    """The margin of S3 in notebooks, README and guides: wherever its decimals are, its exact form is as printed."""
+    exact, decimals = lm.certify("S3").exact, lm.certify("S3").enclosure(10)[0][:12]
+    assert exact == "1/(36 + 9/2*sqrt(2))"
+    found = 0
+    for path in [*GUIDES, *NOTEBOOKS]:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix != ".md":
+            cells = json.loads(text)["cells"]
+            text = "\n".join("".join(out.get("text", ())) for cell in cells for out in cell.get("outputs", ()))
+        lines = text.splitlines()
+        for place, line in enumerate(lines):
+            if decimals in line and "at most" not in line:
+                around = " ".join(lines[max(0, place - 1) : place + 1])
+                forms = re.findall(r"\S*sqrt\(\S*", around)
+                found += exact in around
+                assert exact in around or not forms, (path.name, around)
+    assert found >= 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_use_no_private_name(path):
     assert re.findall(r"\blm(?:\.\w+)*?\._(?!_)\w+", "\n".join(code_of(path))) == []
 

@@ -296,6 +296,7 @@ def test_a_huge_order_says_the_limit_and_how_to_raise_it():
         ("Z1",),
         ("S3", "--factors", "1"),
         ("S3", "--digits", "0"),
+        ("S5", "--limit", "-5"),
         ("S3", "--out", "no/such/folder/s3.json"),
         ("S3", "--out", "."),
         ("S3", "--network", "s3.txt"),

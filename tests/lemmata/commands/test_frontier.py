@@ -1,14 +1,17 @@
 """`lemmata frontier`."""
 
+import itertools
 import json
 from fractions import Fraction
 from math import comb
 
 import pytest
+from flint import fmpq
 
 from lemmata.constructions.parity import frontier_runs
 from lemmata.constructions.parity.frontier import sparse_start
 from lemmata.constructions.parity.frontier_runs import enough_samples
+from lemmata.reports.frontier import frontier_rows, plot_frontier, shown_sparsities
 from tests.lemmata.commands.runner import run
 
 
@@ -108,6 +111,23 @@ def test_the_picture_is_a_png_with_points(tmp_path, sizes):
     assert f"picture in {path}"[:20] in output
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(("n", "k"), [(50, 6), (100, 8), (20, 3), (60, 4)])
+def test_labels_of_the_picture_do_not_cover_each_other(n, k):
+    """The labels of sparsities, as they are set, in pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = frontier_rows(n, k, shown_sparsities(n, k), fmpq(1, 100), fmpq(1, 10), 1)
+    figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    plot_frontier(axes, n, k, rows)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in axes.texts]
+    assert len(boxes) > 1
+    assert [(a, b) for (a, one), (b, other) in itertools.combinations(boxes, 2) if one.overlaps(other)] == []
 
 
 def test_the_table_is_shown_where_its_picture_has_no_room():

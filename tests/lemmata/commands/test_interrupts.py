@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing import get_context
 
 import psutil
@@ -16,6 +18,7 @@ from lemmata.commands import console
 from lemmata.commands.console import interruptible
 from lemmata.numerics.runs import files, processes
 from lemmata.numerics.runs.files import write_atomically
+from tests.lemmata.commands.runner import run
 
 BUSY = 3.0  # seconds of processor time after which a command is in the middle of its work
 PATIENCE = 60.0
@@ -151,3 +154,31 @@ def test_long_work_says_what_it_does_where_there_is_no_spinner(monkeypatch, caps
     assert said[0].startswith("counting [a] (")
     assert said[-1].startswith("almost done (")
     assert 3 <= len(said) <= 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "text"),
+    [
+        (["parity", "5", "3"], "parity", "evaluating the network of the parity of 3 of 5 bits on all inputs"),
+        (["certify", "random:2x2:2:1"], "operations", "certifying random:2x2:2:1"),
+        (["certify", "S3"], "certify", "certifying S3"),
+    ],
+)
+def test_commands_that_may_take_long_say_what_they_do(arguments, module, text, monkeypatch):
+    """The work itself, and not only what comes before and after, is in the block that speaks up."""
+    said, inside = [], []
+
+    @contextmanager
+    def recorded(what):
+        said.append(what)
+        inside.append(what)
+        yield console.err.status("")
+        inside.pop()
+
+    command = import_module(f"lemmata.commands.{module}")
+    monkeypatch.setattr(command, "working", recorded)
+    work = {"parity": "certify_parity", "operations": "_certified", "certify": "certify_group"}[module]
+    does = getattr(command, work)
+    monkeypatch.setattr(command, work, lambda *given, **named: (inside[-1], does(*given, **named))[1])
+    assert run(*arguments)[0] == 0
+    assert said == [text]

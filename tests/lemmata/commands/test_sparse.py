@@ -45,6 +45,7 @@ def test_the_printed_key_is_not_proved():
         (["4", "1,2", "0110", "--gamma", "0"], "must be positive, not 0"),
         (["4", "1,2", "0110", "--map", "sorted"], "input maps are deterministic, trainable, bag"),
         (["4", "1,2", "0110", "--coherence", "1"], "below 1"),
+        (["1000000", "1,2,3", "01101001"], "at most 4096 are built"),
     ],
 )
 def test_bad_input_exits_with_two(arguments, message):

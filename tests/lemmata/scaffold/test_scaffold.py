@@ -52,6 +52,7 @@ def test_a_new_chapter_passes_and_its_checks_can_fail(tmp_path):
         ("../knots", "lower-case words"),
         ("knots-2", "lower-case words"),
         ("", "lower-case words"),
+        ("class", "a word of Python's own"),
         ("lambda", "a word of Python's own"),
         ("json", "the name of a package that is there already"),
         ("lemmata", "the name of a package that is there already"),
