@@ -80,7 +80,7 @@ def test_curves_say_what_their_axes_are(path):
         code = "".join(cells[number]["source"])
         if re.search(r"\.(?:plot|errorbar|scatter|semilog[xy]|loglog)\(", code):
             assert re.search("xlabel|set_xticks", code), number
-            assert re.search("ylabel|title", code), number
+            assert re.search("ylabel|yticklabels|title", code), number
 
 
 def test_one_number_has_one_form():

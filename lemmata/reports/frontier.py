@@ -231,6 +231,8 @@ def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> No
 
 def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> None:
     """The same picture in axes of matplotlib."""
+    sizes = [row.width for row in rows] + [size.width for row in rows for size in (row.proof, row.printed) if size]
+    decades = math.log10(max(*sizes, math.comb(n, k))) - math.log10(2)
     for regime, colour, label, shift in (("under", _UNDER, f"s < {k}", -12), ("over", _OVER, f"s > {k}", 7)):
         part = [row for row in rows if row.start.regime == regime]
         if not part:
@@ -245,7 +247,7 @@ def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> Non
         )
         labelled = math.inf
         for row in sorted(part, key=lambda row: row.width):
-            if abs(math.log10(row.width) - labelled) > 0.3:
+            if abs(math.log10(row.width) - labelled) > 0.06 * decades:
                 labelled = math.log10(row.width)
                 axes.annotate(f"s={row.start.s}", (float(row.width), float(row.samples)), xytext=(0, shift), fontsize=7,
                               textcoords="offset points", color=colour, ha="center")  # fmt: skip
