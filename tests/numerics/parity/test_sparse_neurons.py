@@ -134,6 +134,7 @@ def test_the_longest_numbers_of_the_compiled_loop() -> None:
         (lambda: under_sparse_values(9, 4, 4), "s < k"),
         (lambda: under_sparse_values(3, 4, 2), "k <= n"),
         (lambda: odd_under_sparse_values(9, 4, 2), "k or s is odd, not k = 4 and s = 2"),
+        (lambda: odd_under_sparse_values(9, 6, 4), "k or s is odd, not k = 6 and s = 4"),
         (lambda: odd_under_sparse_values(9, 3, 0), "1 <= s < k <= n, not n = 9, k = 3, s = 0"),
         (lambda: odd_under_sparse_values(9, 3, 3), "1 <= s < k"),
         (lambda: odd_under_sparse_values(4, 5, 2), "k <= n"),
