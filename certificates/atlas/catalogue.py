@@ -44,6 +44,21 @@ MACHINES: tuple[tuple[str, int, str | None], ...] = (
 that the machine decides. Runs on one word are attacked too, in exact arithmetic, which takes short ones."""
 
 
+# fmt: off
+# fmt: off
+EXACT = frozenset(
+    (
+        "op:a*b:2", "op:a/b:2", "op:a^2+ab+b^2:2", "op:max:2", "op:gcd:2", "op:a*b:3", "op:a^2+ab+b^2:3", "op:a+b:4",
+        "op:a-b:4", "op:a+b:5", "op:a-b:5", "op:a+b:6", "op:a-b:6", "group:S3", "00/01", "00/11", "01/23", "000/001",
+        "000/011", "000/111", "001/001", "001/010", "001/011", "001/110", "012/012", "000/000/001", "000/000/011",
+        "000/000/111", "000/001/010", "000/001/011", "000/001/111", "000/011/011", "000/012/021", "000/111/222",
+        "001/001/110", "001/022/121", "012/345/678",
+    )
+)
+# fmt: on
+"""The names of operations and tables whose margin is recognised as an algebraic number."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the atlas.
@@ -100,6 +115,16 @@ SECTIONS = {
         (),
         ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
     ),
+    "exact": Section(
+        "Exact margins of tables",
+        "Operations and small tables whose margin was recognised as an algebraic number, and both of whose sides hold "
+        "exactly in a number field; the row of the same table above encloses it. A margin of degree above 4 is given "
+        "by the polynomial that it satisfies. Most tables have optima in fields of a degree beyond what is searched, "
+        "16, and are not here; those that are exact above are not repeated.",
+        "lemmata/algebraic-margin",
+        (),
+        ("ALGEBRAIC_FORMAT", "operations/OPERATION_MARGIN"),
+    ),
     "unseen": Section(
         "Cells that were never seen",
         "What every network of nearly maximum margin on the given cells says of one that is not given: right, wrong, "
@@ -153,6 +178,7 @@ def works() -> tuple[Work, ...]:
     """The rows by what is computed together, in the order of the atlas."""
     alone = [*_groups(), *_sporadic(), *_tables("operations", "operations:7", "large")]
     alone += _tables("tables", "classes:2x2", "classes:2x3", "classes:3x3")
+    alone += _exact(alone)
     return (*(Work(item.key, (item,)) for item in alone), *_unseen(), *(Work(one.key, (one,)) for one in _machines()))
 
 
@@ -173,6 +199,12 @@ def _tables(section: str, *families: str) -> Iterator[Item]:
         for key, settings in family(one).items():
             rows = settings.get("values", ())
             yield Item(key, section, settings.get("name") or "/".join("".join(map(str, row)) for row in rows), settings)
+
+
+def _exact(tables: list[Item]) -> Iterator[Item]:
+    for item in tables:
+        if item.name in EXACT:
+            yield Item(f"exact-{item.key}", "exact", f"{item.name} exactly", item.settings)
 
 
 def _unseen() -> Iterator[Work]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from lemmata.certificates import character_table_kernel, kernel, operation_kernel
+from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel
 from lemmata.certificates.atlas.catalogue import ORDERS, Item, Work
 from lemmata.certificates.atlas.committed import Row, digest
 from lemmata.certificates.groups.certify import certify_group
@@ -17,6 +18,9 @@ from lemmata.certificates.groups.character_table_files import FORMAT, VERSION
 from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import Document, dumps
+from lemmata.certificates.operations.algebraic import algebraic_document
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.radicals import margin_in_radicals
 from lemmata.certificates.operations.survey import surveyed_certificate
 from lemmata.certificates.operations.unseen import unseen_cells
 from lemmata.numerics.groups.lists import isomorphic, named_groups
@@ -36,6 +40,7 @@ KERNELS = {
     "sporadic": character_table_kernel.check,
     "operations": operation_kernel.check,
     "tables": operation_kernel.check,
+    "exact": algebraic_kernel.check,
     "unseen": operation_kernel.check,
 }
 """What checks the documents of a section."""
@@ -65,6 +70,14 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
     if first.section in ("operations", "tables"):
         table = _table(settings)
         return {first.key: dumps(surveyed_certificate(table, operation_symmetries(table)).document)}
+    if first.section == "exact":
+        table = _table(settings)
+        enclosure = surveyed_certificate(table, operation_symmetries(table), apart=False)
+        assert isinstance(enclosure.network, OperationNetwork)
+        document = algebraic_document(table, enclosure.bound.multipliers, enclosure.network)
+        if document is None:
+            raise ValueError("The margin was not recognised as an algebraic number.")
+        return {first.key: dumps(document)}
     truth, given = _given(settings)
     found = {cell.cell: cell for cell in unseen_cells(truth, given).cells}
     documents = {}
@@ -89,7 +102,7 @@ def is_about(item: Item, data: bytes, known: Mapping[str, bytes]) -> bool:
         entry = next(one for one in committed_survey()["entries"] if one["name"] == settings["table"])
         found = (str(document["table"]["order"]), len(document["table"]["class_sizes"]), document["value"]["upper"])
         return found == (entry["order"], entry["classes"], entry["value"]) and document["factors"] == entry["factors"]
-    if item.section in ("operations", "tables"):
+    if item.section in ("operations", "tables", "exact"):
         return document["table"]["values"] == _values(_table(settings))
     truth, given = _given(settings)
     a, b = settings["cell"]
@@ -118,7 +131,7 @@ def row_of(item: Item, data: bytes, seconds: float, earlier: Row | None = None) 
         earlier: the row in the committed table, whose description of a group is taken where GAP is not there.
     """
     document = json.loads(data)
-    describe = {"groups": _group_fields, "sporadic": _sporadic_fields, "unseen": _unseen_fields}
+    describe = {"groups": _group_fields, "sporadic": _sporadic_fields, "exact": _exact_fields, "unseen": _unseen_fields}
     fields = describe.get(item.section, _table_fields)(item, document, earlier or {})
     return {
         "key": item.key,
@@ -178,6 +191,13 @@ def _table_fields(item: Item, document: Document, earlier: Row) -> Row:
         "gap": document["gap"],
         "grade": document["grade"],
     }
+
+
+def _exact_fields(item: Item, document: Document, earlier: Row) -> Row:
+    margin = document["margin"]
+    lower, upper = Fraction(margin["lower"]), Fraction(margin["upper"])
+    exact = margin_in_radicals([int(c) for c in margin["exact"]], lower, upper)
+    return {**_table_fields(item, document, earlier), "exact": exact}
 
 
 def _unseen_fields(item: Item, document: Document, earlier: Row) -> Row:

@@ -1,4 +1,4 @@
-"""Which of the kernels is for which file, and ``lemmata-check FILE...``, the three of them as one program.
+"""Which of the kernels is for which file, and ``lemmata-check FILE...``, the four of them as one program.
 
 Nothing here imports anything outside of the standard library, so that a file is checked by whoever has Python.
 """
@@ -9,11 +9,12 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from lemmata.certificates import character_table_kernel, kernel, operation_kernel
+from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel
 
 __all__ = ["kernel_of", "main"]
 
 PROGRAMS = {
+    algebraic_kernel.FORMAT: algebraic_kernel.__file__,
     character_table_kernel.FORMAT: character_table_kernel.__file__,
     operation_kernel.MARGIN: operation_kernel.__file__,
     operation_kernel.UNSEEN: operation_kernel.__file__,
@@ -47,6 +48,7 @@ def main() -> None:
         print("Exit status 0: every file is valid; 1: a claim is not proved; 2: a file is malformed.")
         raise SystemExit(0 if sys.argv[1:] else 2)
     checks = {
+        algebraic_kernel.__file__: algebraic_kernel.check,
         character_table_kernel.__file__: character_table_kernel.check,
         operation_kernel.__file__: operation_kernel.check,
     }

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import character_table_kernel, operation_kernel
+from lemmata.certificates import algebraic_kernel, character_table_kernel, operation_kernel
 from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
@@ -101,7 +101,10 @@ def _ask_gap(file: Path) -> int:
     name = escape(ascii(str(file))[1:-1])
     reasons = {
         character_table_kernel.__file__: "a table alone gives it no group",
-        operation_kernel.__file__: "it has a second opinion on groups, and none on tables of operations",
+        **dict.fromkeys(
+            (operation_kernel.__file__, algebraic_kernel.__file__),
+            "it has a second opinion on groups, and none on tables of operations",
+        ),
     }
     if reason := reasons.get(kernel_of(file)):
         out.print(f"{name}: GAP was not asked: {reason}", soft_wrap=True)

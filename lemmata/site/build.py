@@ -140,6 +140,7 @@ def write_sources(source: Path, library: Library) -> None:
         "FORMAT",
         "CHARACTER_TABLE_FORMAT",
         "OPERATION_FORMAT",
+        "ALGEBRAIC_FORMAT",
         "game/UNIVERSAL_MARGIN",
         "operations/OPERATION_MARGIN",
     ):

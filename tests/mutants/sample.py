@@ -27,6 +27,7 @@ from tests.mutants.operators import OWN
 ROOMS: dict[str, tuple[str, ...]] = {
     "certificates/kernel.py": ("certificates/kernel.py",),
     "certificates/operation_kernel.py": ("certificates/operation_kernel.py",),
+    "certificates/algebraic_kernel.py": ("certificates/algebraic_kernel.py",),
     "certificates/character_table_kernel.py": ("certificates/character_table_kernel.py",),
     "numerics: exact, fourier, functions": ("numerics/exact", "numerics/fourier", "numerics/functions"),
     "numerics: groups": ("numerics/groups",),
