@@ -143,8 +143,7 @@ def test_the_sums_of_the_sine() -> None:
 
 @check(DEFINITION, grade="enclosed", target="corrected", cases=POWERS)
 @check(EXAMPLE, grade="enclosed", target="corrected", cases=POWERS)
-@check(SAMPLES, grade="enclosed", target="printed", supporting=True)
-@proof_steps("complexities.md: 5, 8")
+@proof_steps("complexities.md: 5")
 @pytest.mark.parametrize("degree", [1, 2, 3, 7])
 def test_powers(degree: int) -> None:
     """Step 5: the closed forms of both complexities of z^d."""
@@ -154,6 +153,35 @@ def test_powers(degree: int) -> None:
     assert smooth_complexity(phi, R).overlaps(K * arb(degree + 1) ** fmpq(7, 4) * R**degree)
     for value in (complexity(phi, R, epsilon), smooth_complexity(phi, R)):
         assert value.rad() < value * arb("1e-10")
+
+
+@check(
+    SAMPLES,
+    grade="enclosed",
+    target="printed",
+    cases="z, z^2, z^3 and 40 random polynomials of degree at most 7; L = 3, 100, 10^4, eps = 10^-2, 10^-8, 10^-64",
+)
+@proof_steps("complexities.md: 8, 9")
+def test_sizes_for_polynomials_are_polynomials() -> None:
+    """Steps 8 and 9: C is at most 2A (K^2 L log(1/eps))^(D/2), and at least a share of it that depends on D alone.
+
+    With m = ((1 + C)/eps)^q, q = 1 and 3: m is below ((1 + b) eps^(-1-D/2))^q, and C^2 below b^2 (log m)^D.
+    """
+    K, drawn = 10**4, [_drawn(seed) for seed in range(40)]
+    for coefficients in [[0, 1], [0, 0, 1], [0, 0, 0, 1], *(one for one in drawn if any(one[1:]))]:
+        phi, total = polynomial(coefficients), sum(map(abs, coefficients))
+        degree = max(i for i, c in enumerate(coefficients) if c)
+        for L in (3, 100, 10**4):
+            b = 2 * total * K**degree * arb(L).sqrt() ** degree
+            for epsilon in (arb(10) ** -power for power in (2, 8, 64)):
+                level = -epsilon.log()
+                C = complexity(phi, arb(L).sqrt(), epsilon)
+                assert b * level.sqrt() ** degree > C
+                assert b * (level / degree).sqrt() ** degree / (2 * total) < C
+                for q in (1, 3):
+                    m = ((1 + C) / epsilon) ** q
+                    assert m < ((1 + b) * epsilon ** (-1 - arb(degree) / 2)) ** q
+                    assert b**2 * m.log() ** degree > C**2
 
 
 @cache
@@ -187,6 +215,9 @@ def test_taylor_polynomials_are_near() -> None:
     assert signs == [fmpq(1), fmpq(-1, 3), fmpq(2, 15), fmpq(-17, 315), fmpq(62, 2835)]
 
 
+@check(
+    SAMPLES, grade="enclosed", target="printed", cases="truncated tanh and sigmoid, L = 4, 64, eps = 10^-2 to 10^-16"
+)
 @check(
     EXAMPLE,
     grade="enclosed",
