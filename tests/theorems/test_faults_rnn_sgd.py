@@ -48,6 +48,8 @@ FAULTS = [
               function, terms=tuple(replace(term, paired=False) for term in function.terms))), {"degree": 2}),
     Fault("levels at half their height", "lemma-5.1", lemma, "test_the_clipped_function_is_bounded_and_near", lemma,
           "clipping_level", scaled(clipping_level, 0.5), {"coefficients": [0, 1], "variance": fmpq(2), "constant": 25}),
+    Fault("twice the radius", "fact-sample-complexity", sums, "test_sizes_for_polynomials_are_polynomials", sums,
+          "complexity", lambda phi, radius, accuracy: complexity(phi, 2 * radius, accuracy)),
     Fault("the other complexity", "definition-complexity", sums, "test_powers", sums, "smooth_complexity",
           lambda phi, radius: complexity(phi, radius, fmpq(1, 1000)), {"degree": 2}),
     Fault("a series without its last term", "example-2.1", sums, "test_taylor_polynomials_are_near", sums, "taylor",
