@@ -9,6 +9,7 @@ from lemmata.constructions.recurrent.concepts import (
     TargetFunction,
     input_sequence,
     input_sequences,
+    interaction,
     target_values,
 )
 
@@ -41,3 +42,11 @@ def test_bad_input():
         input_sequences(np.zeros((4, 0, 3)), 0.5)
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         input_sequences(np.zeros((4, 2, 3)), 1.0)
+
+
+@pytest.mark.parametrize("tokens", [(1,), (1, 1), (0, 1, 2), (0, 3), (-1, 0)])
+def test_a_mixed_difference_takes_two_different_rows(tokens):
+    x = np.zeros((3, 3))
+    with pytest.raises(ValueError, match="two different rows below 3"):
+        interaction(lambda z: z.sum(), x, x + 1, tokens)
+    assert interaction(lambda z: z[0, 0] * z[2, 0], x, x + 1, (0, 2)) == 1
