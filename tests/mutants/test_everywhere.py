@@ -101,6 +101,7 @@ class Stub:
     [
         ([], set(), "survived", ""),
         (["a"], set(), "killed", "a"),
+        (["(the interpreter)"], {"(the interpreter)"}, "killed", "(the interpreter)"),
         (["a", "b"], {"a"}, "killed", "b"),
         (["a"], {"a"}, "survived", ""),
         ([FINGERPRINTS], set(), "survived", ""),
