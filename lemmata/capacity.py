@@ -45,7 +45,13 @@ from lemmata.certificates.capacity.shattering import (
     sinusoid_parameter,
     sinusoid_points,
 )
-from lemmata.certificates.capacity.trained import MeasuredReader, PeeledNorm, TrainedReader, measured_reader
+from lemmata.certificates.capacity.trained import (
+    MeasuredReader,
+    PeeledNorm,
+    TrainedPerceptron,
+    TrainedReader,
+    measured_reader,
+)
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     ReadNorms,
@@ -114,6 +120,7 @@ from lemmata.numerics.learning.packings import (
     sparse_bound,
     volume_bound,
 )
+from lemmata.numerics.learning.perceptron_capacity import perceptron_norm, perceptron_rademacher
 from lemmata.numerics.learning.recurrent_capacity import (
     RecurrentClass,
     class_log_cover,
@@ -139,6 +146,17 @@ from lemmata.numerics.learning.sparse_learners import (
     parity_of,
     spanning_probability,
     surviving_bits,
+)
+from lemmata.numerics.learning.sparse_sample_sizes import (
+    CircleScores,
+    ReaderClass,
+    SparseSampleSize,
+    ball_log_cover,
+    circle_scores,
+    lipschitz_cover,
+    norm_sample_size,
+    occam_sample_size,
+    sparse_sample_size,
 )
 from lemmata.numerics.runs.thresholds import (
     Cell,

@@ -2,11 +2,12 @@
 
 Read are `torch.nn.MultiheadAttention` and the heads of this library, with embedding, positions and readout by the
 names of `ROLES`; and attention-only transformers by the names of
-`lemmata.constructions.networks.attention_checkpoints`. A tensor without a role is refused, by its name, and so are
-parts that the theory does not cover: LayerNorm, MLPs, several layers, null pairs. What no weight shows, how many heads
-lie side by side or what their scores are multiplied by, is asked for and not assumed.
+`lemmata.constructions.networks.attention_checkpoints`. Behind the heads there may be a perceptron of one hidden layer
+of ReLUs. A tensor without a role is refused, by its name, and so are parts that the theory does not cover: LayerNorm,
+other MLPs, several layers, null pairs. What no weight shows, how many heads lie side by side, what their scores are
+multiplied by or what the activation of a perceptron is, is asked for and not assumed.
 
-Source: variable-creation, definition-4.4.2.
+Source: variable-creation, definition-4.4.2, ext-perceptron.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from flint import arb
 
-from lemmata.certificates.capacity.trained import TrainedReader
+from lemmata.certificates.capacity.trained import TrainedPerceptron, TrainedReader
+from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention_checkpoints import PARTS, AttentionParts, attention_parts, cut_heads
 from lemmata.constructions.networks.head import Head
 from lemmata.numerics.exact.balls import as_balls
@@ -33,10 +36,15 @@ ROLES = {
     "token": re.compile(r"(^|[._])(cls|bos|class_token|cls_token)(\.weight)?$", re.I),
     "embedding": re.compile(r"(^|[._])(emb|embed|embeddings?|tok_emb\w*|token_emb\w*|w_e|wte)(\.weight)?$", re.I),
     "readout": re.compile(r"(^|[._])(readout|unembed|lm_head|head|classifier|decoder|w_u)(\.weight)?$", re.I),
+    "perceptron": re.compile(
+        r"(^|[._])(linear[12]|fc[12]|(mlp|ffn?|feed_forward)\.([023]|fc[12]|linear[12]))\.(weight|bias)$", re.I
+    ),
     "readout bias": re.compile(r"(^|[._])(readout|unembed|lm_head|head|classifier|decoder)\.bias$", re.I),
 }
 """What a tensor beside the heads is taken for, by its name; "unused" is a role that can only be told."""
 _TORCH = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
+_HOOKED = re.compile(r"(^|.*\.)blocks\.0\.mlp\.(W_in|b_in|W_out|b_out)$")
+_SECOND = re.compile(r"(linear2|fc2|\.[23])\.(weight|bias)$", re.I)
 _PARTS: tuple[str, ...] = ("query", "key", "value", "output")
 _OWN = tuple(f"{part}.{kind}" for part in _PARTS for kind in ("weight", "bias"))
 _MASKS = (".attn.mask", ".attn.IGNORE")
@@ -45,6 +53,7 @@ _LAYERS = (
     "The theory of several layers is for layers that project tokens on the unit ball (--layers): train with these, or "
     "one layer."
 )
+_ONE_LAYER = "The bound for a perceptron is for one hidden layer, a map from the stream and one back."
 _LINEAR_MODULES = {
     "MultiheadAttention",
     "NonDynamicallyQuantizableLinear",
@@ -62,6 +71,7 @@ def read_trained(
     scale: float | None = None,
     roles: Mapping[str, str] | None = None,
     logit: str | None = None,
+    activation: str | None = None,
 ) -> TrainedReader:
     """The heads of a module or of named tensors, and what is around them.
 
@@ -76,13 +86,14 @@ def read_trained(
         roles: of tensors by name, where their names do not tell or tell wrongly; "unused" for one that no forward pass
             reads.
         logit: which output is read, where there are several: "3", or "1-0" for a difference.
+        activation: of the hidden layer of a perceptron, "relu", where there is one and no module says it.
 
     Raises:
         ValueError: for a module or tensors that the theory does not cover, naming what it is; for tensors without a
             role, of other shapes, or that are not finite; for several layers; where the number of heads, the output or
             a role is missing.
     """
-    tensors, heads = _state_of(source, heads)
+    tensors, heads, activation = _state_of(source, heads, activation)
     told = dict(roles or {})
     foreign = [name for name in told if name not in tensors]
     if foreign:
@@ -95,15 +106,22 @@ def read_trained(
         re.search(r"(^|\.)(embed\.W_E|blocks\.\d+\.attn\.q\.weight|layers\.\d+\.heads\.\d+\.query\.weight)$", n)
         for n in arrays
     ):
-        parts = attention_parts(arrays, heads=heads)
-        return _of_parts(parts, scale, logit, told)
-    return _of_names(arrays, told, heads, scale, logit)
+        hooked = {match[2]: name for name in arrays if (match := _HOOKED.match(name))}
+        parts = attention_parts({n: array for n, array in arrays.items() if n not in hooked.values()}, heads=heads)
+        reader = _of_parts(parts, scale, logit, told)
+        if not hooked:
+            return reader
+        found = {place: arrays[name] for place, name in hooked.items()}
+        return replace(reader, perceptron=_hooked_perceptron(found, parts.embedding.shape[1], activation))
+    return _of_names(arrays, told, heads, scale, logit, activation)
 
 
-def _state_of(source: Any, heads: int | None) -> tuple[Mapping[str, Any], int | None]:
-    """The tensors by name, and the number of heads if a module says it."""
+def _state_of(
+    source: Any, heads: int | None, activation: str | None
+) -> tuple[Mapping[str, Any], int | None, str | None]:
+    """The tensors by name, and the number of heads and the activation if a module says them."""
     if isinstance(source, Mapping):
-        return {str(name): value for name, value in source.items()}, heads
+        return {str(name): value for name, value in source.items()}, heads, activation
     if not hasattr(source, "named_modules"):
         raise ValueError(f"Give a torch module, or tensors by name, not a {type(source).__name__}.")
     found = [part for part in source.modules() if type(part).__name__ == "MultiheadAttention"]
@@ -111,10 +129,15 @@ def _state_of(source: Any, heads: int | None) -> tuple[Mapping[str, Any], int | 
         raise ValueError(
             "The capacity bounds are for softmax heads without a null pair: add_bias_kv, add_zero_attn False."
         )
+    units = [name for name, part in source.named_modules() if type(part).__name__ == "ReLU"]
+    if len(units) == 1 and any(ROLES["perceptron"].search(name) for name in source.state_dict()):
+        activation = "relu"
+    else:
+        units = []
     foreign = sorted(
         {f"{name} ({type(part).__name__})" for name, part in source.named_modules()
          if not any(part.children()) and type(part).__module__.startswith("torch.")
-         and type(part).__name__ not in _LINEAR_MODULES}
+         and type(part).__name__ not in _LINEAR_MODULES and name not in units}
     )  # fmt: skip
     if foreign:
         raise ValueError(
@@ -126,7 +149,7 @@ def _state_of(source: Any, heads: int | None) -> tuple[Mapping[str, Any], int | 
         if heads not in (None, number):
             raise ValueError(f"The module has {number} heads, not {heads}.")
         heads = number
-    return dict(source.state_dict()), heads
+    return dict(source.state_dict()), heads, activation
 
 
 def _tensor(name: object, value: Any) -> np.ndarray:
@@ -156,7 +179,12 @@ def _of_parts(parts: AttentionParts, scale: float | None, logit: str | None, tol
 
 
 def _of_names(
-    arrays: Mapping[str, np.ndarray], told: Mapping[str, str], heads: int | None, scale: float | None, logit: str | None
+    arrays: Mapping[str, np.ndarray],
+    told: Mapping[str, str],
+    heads: int | None,
+    scale: float | None,
+    logit: str | None,
+    activation: str | None,
 ) -> TrainedReader:
     """The reader among named arrays, every one of which has a role."""
     marks = ("in_proj_weight", "query.weight")
@@ -174,7 +202,7 @@ def _of_names(
             continue
         role = next((role for role, pattern in ROLES.items() if pattern.search(name)), None)
         kind = next((kind for kind, pattern in PARTS.items() if pattern.search(name)), None)
-        if role is None or kind is not None:
+        if role is None or (kind is not None and role != "perceptron"):
             strange.setdefault(kind or "unknown", []).append(name)
         else:
             roles[name] = role
@@ -193,7 +221,54 @@ def _of_names(
     made = _torch_heads(found, H, scale) if "in_proj_weight" in found else _own_heads(found, H, scale)
     if found:
         raise ValueError(f"Beside the heads there are tensors that no head has: {', '.join(sorted(found))}.")
-    return _around(made, arrays, roles, told, logit, _words(made[0].key_dimension if scale is None else None, scale))
+    reader = _around(made, arrays, roles, told, logit, _words(made[0].key_dimension if scale is None else None, scale))
+    units = {name: arrays[name] for name, role in roles.items() if role == "perceptron"}
+    return replace(reader, perceptron=_perceptron(units, made[0].outputs, activation)) if units else reader
+
+
+def _perceptron(units: dict[str, np.ndarray], width: int, activation: str | None) -> TrainedPerceptron:
+    """Two linear maps (out, in), which act on columns, by their order in the names."""
+    weights = {second: [n for n in units if n.endswith("weight") and bool(_SECOND.search(n)) is second]
+               for second in (False, True)}  # fmt: skip
+    if any(len(names) != 1 for names in weights.values()):
+        raise ValueError(f"{_ONE_LAYER} There are {', '.join(sorted(units))}.")
+    maps = []
+    for second in (False, True):
+        (name,) = weights[second]
+        bias = next((n for n in units if n.endswith("bias") and bool(_SECOND.search(n)) is second), None)
+        shape = (width, None) if second else (None, width)
+        weight = _take(dict(units), name, *shape)
+        maps.append(Affine(weight.T, np.zeros(len(weight)) if bias is None else _take(dict(units), bias, len(weight))))
+    return _checked_perceptron(maps, None, activation, sorted(units))
+
+
+def _hooked_perceptron(found: dict[str, np.ndarray], width: int, activation: str | None) -> TrainedPerceptron:
+    """The MLP of a HookedTransformer, whose matrices act on rows, and which is added to the stream."""
+    names = sorted(found)
+    first, last = _take(found, "W_in", width, None), _take(found, "W_out", None, width)
+    biases = [
+        _take(found, name, size) if name in found else np.zeros(size)
+        for name, size in (("b_in", first.shape[1]), ("b_out", width))
+    ]
+    maps = [Affine(weight, bias) for weight, bias in zip((first, last), biases, strict=True)]
+    return _checked_perceptron(maps, True, activation, names)
+
+
+def _checked_perceptron(
+    maps: list[Affine], residual: bool | None, activation: str | None, names: list[str]
+) -> TrainedPerceptron:
+    if activation is None:
+        raise ValueError(
+            f"There is an MLP ({', '.join(names)}), and the weights do not say its activation: if it has one hidden "
+            "layer of ReLUs, say so (--activation relu). There is no bound for another one."
+        )
+    if activation != "relu":
+        raise ValueError(f"The bound for a perceptron is for ReLUs (--activation relu), not for {activation!r}.")
+    if maps[0].outputs != maps[1].inputs:
+        raise ValueError(
+            f"{_ONE_LAYER} The first map has {maps[0].outputs} outputs, the second {maps[1].inputs} inputs."
+        )
+    return TrainedPerceptron(maps[0], maps[1], residual)
 
 
 def _words(divided: int | None, scale: float | None) -> str:

@@ -13,17 +13,23 @@ so that no factor can hide a norm from another, or from the report. Biases are w
 of the keys adds the same to all scores of a query, and changes nothing. No file shows whether the heads are added to
 the stream: u is a part of the class unless that is excluded.
 
+*A perceptron* of one hidden layer of ReLUs may stand between the stream and the readout, with or without a residual
+connection around it. Then one norm W of paths (`lemmata.numerics.learning.perceptron_capacity`), in which every matrix
+behind the scores is a factor, stands for the values of all heads and for u.
+
 *Norms that training chose.* A bound is for a class that does not depend on the sample. Each norm is rounded up to a
 power 2^(j/4), j >= -240, and pays for it with the share 1/(4 (|j| + 1)^2) of the probability of failure: the shares of
 all j have a sum below 1, since 2 zeta(2) - 1 < 4, so that the bound holds for all powers at once.
 
-Source: variable-creation, corollary-4.9, lemma-A.12, with a readout; proofs/head_capacity.md there, step 15.
+Source: variable-creation, corollary-4.9, lemma-A.12, with a readout; proofs/head_capacity.md there, step 15, and
+ext-perceptron.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
@@ -32,15 +38,31 @@ from lemmata.certificates.capacity.heads import homogeneous_matrices
 from lemmata.certificates.capacity.norms import head_norms, score_norm, token_norm
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
-from lemmata.numerics.exact.balls import as_balls, checked_bound
+from lemmata.numerics.exact.balls import as_balls, ball_max, checked_bound
 from lemmata.numerics.exact.systems import Array, matrix_product
 from lemmata.numerics.learning.attention_capacity import HeadNorms, ReadNorms
 from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
+from lemmata.numerics.learning.perceptron_capacity import perceptron_norm
 
-__all__ = ["MeasuredReader", "PeeledNorm", "TrainedReader", "measured_reader", "peeled"]
+__all__ = ["MeasuredReader", "PeeledNorm", "TrainedPerceptron", "TrainedReader", "measured_reader", "peeled"]
 
 STEPS, LEAST = 4, -240
 """Norms are rounded up to the powers 2^(j/4), j >= -240."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPerceptron:
+    """One hidden layer of ReLUs between the stream and the readout.
+
+    Attributes:
+        inward: from the stream to the units, d to h.
+        outward: back, h to d.
+        residual: whether its output is added to the stream; None if nothing says so.
+    """
+
+    inward: Affine
+    outward: Affine
+    residual: bool | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +78,7 @@ class TrainedReader:
         residual: whether the heads are added to the stream; None if nothing says so.
         roles: what every tensor was taken for.
         scale: how the scores are scaled, in words.
+        perceptron: behind the heads, or None.
     """
 
     heads: tuple[Head, ...]
@@ -66,6 +89,7 @@ class TrainedReader:
     residual: bool | None
     roles: Mapping[str, str]
     scale: str
+    perceptron: TrainedPerceptron | None = None
 
     def by_role(self) -> dict[str, list[str]]:
         """The names of the tensors of every role."""
@@ -94,6 +118,7 @@ class MeasuredReader:
         kinds: how many different tokens there are, or None.
         width: the outputs of a head.
         assumed: what no weight shows, in sentences.
+        paths: W, if there is a perceptron; it is the norm of values in all `norms` then, and U.
     """
 
     norms: tuple[ReadNorms, ...] | tuple[HeadNorms, ...]
@@ -102,9 +127,15 @@ class MeasuredReader:
     kinds: int | None
     width: int
     assumed: tuple[str, ...]
+    paths: arb | None = None
 
     def named(self) -> dict[str, arb]:
         """Every norm that training chose, by its name."""
+        if self.paths is not None:
+            several = len(self.norms) > 1
+            fronts = [f"head {number}: " if several else "" for number in range(1, len(self.norms) + 1)]
+            scores = {f"{front}scores": one.scores for front, one in zip(fronts, self.norms, strict=True)}
+            return {"paths to the output": self.paths, **scores}
         result = {} if self.residual is None else {"residual readout": self.residual}
         for number, one in enumerate(self.norms, start=1):
             front = f"head {number}: " if len(self.norms) > 1 else ""
@@ -119,6 +150,10 @@ class MeasuredReader:
         """The class with every norm rounded up, how, and the share of delta that is left; see the module."""
         norms, share = peeled(self.named())
         powers = [norm.counted for norm in norms]
+        if self.paths is not None:
+            W, *scores = powers
+            residual = None if self.residual is None else W
+            return replace(self, norms=tuple(ReadNorms(W, Q) for Q in scores), residual=residual, paths=W), norms, share
         residual = None if self.residual is None else powers.pop(0)
         size = len(powers) // len(self.norms)
         kind = type(self.norms[0])
@@ -171,8 +206,8 @@ def measured_reader(
 
     Raises:
         ValueError: for tokens that are given beside an embedding, or missing without one, or no number; for ``frozen``
-            without an embedding, another answer than that of the file on the residual connection, and heads with
-            another weighing, relative keys or a null pair.
+            without an embedding, another answer than that of the file on the residual connection, heads with another
+            weighing, relative keys or a null pair, and a perceptron without a readout.
     """
     if reader.residual is not None and residual not in (None, reader.residual):
         raise ValueError("These weights belong to heads that are added to the stream: they have a residual connection.")
@@ -182,6 +217,10 @@ def measured_reader(
     bound, assumed = _token_bound(reader, tokens, frozen)
     table = None if frozen else reader.table
     parts = [part for head in reader.heads for part in (head.query, head.value, head.output) if part is not None]
+    if reader.perceptron is not None:
+        if reader.readout is None:
+            raise ValueError("Behind a perceptron the readout must be among the weights, which it is not.")
+        parts += [reader.perceptron.inward, reader.perceptron.outward]
     biased = not reader.shift.is_zero() or any(part.offset.any() for part in parts)
     if biased:
         bound = (bound**2 + 1).sqrt()
@@ -192,21 +231,56 @@ def measured_reader(
         assumed.append("heads that are not added to the stream")
     assumed.append(f"{len(reader.heads)} heads side by side, with scores {reader.scale}")
     assumed.append("one token of a context is read, and attends to all of them or to some; heads have no activation")
-    norms = []
-    for number, head in enumerate(reader.heads):
-        value, scores = _matrices(head, table, biased)
-        if reader.readout is None:
-            norms.append(head_norms(value, scores))
-            continue
-        v = matrix_product(value, as_balls(reader.readout)[:, None])
-        if number == 0 and biased:
-            v[-1, 0] = v[-1, 0] + reader.shift
-        norms.append(ReadNorms(largest_row_norm(v.T), score_norm(scores)))
-    stream = None
-    if with_stream and reader.readout is not None:
-        u = as_balls(reader.readout)[:, None]
-        stream = largest_row_norm((u if table is None else matrix_product(as_balls(table), u)).T)
-    return MeasuredReader(tuple(norms), stream, bound, reader.kinds, reader.heads[0].outputs, tuple(assumed))
+    if reader.perceptron is not None:
+        assumed.append("the perceptron is behind the heads, with ReLUs between its two maps")
+    assumed.append("nothing else is between the weights, such as a normalisation that has none of its own")
+    made = [_matrices(head, table, biased) for head in reader.heads]
+    scores = [score_norm(matrix) for _, matrix in made]
+    kept: dict[str, Any] = {"tokens": bound, "kinds": reader.kinds, "width": reader.heads[0].outputs}
+    if reader.readout is None:
+        norms = tuple(head_norms(*pair) for pair in made)
+        return MeasuredReader(norms, None, assumed=tuple(assumed), **kept)
+    w = as_balls(reader.readout)[:, None]
+    front = None
+    if with_stream:
+        front = as_balls(np.eye(len(w), dtype=np.int64)) if table is None else as_balls(table)
+    if reader.perceptron is not None:
+        if reader.perceptron.residual is None:
+            assumed.append("a perceptron that is added to the stream or not: both are covered")
+        W = _paths(reader, reader.perceptron, w, ([value for value, _ in made], front), biased)
+        reads = tuple(ReadNorms(W, Q) for Q in scores)
+        return MeasuredReader(reads, W if with_stream else None, assumed=tuple(assumed), paths=W, **kept)
+    values = [matrix_product(value, w) for value, _ in made]
+    if biased:
+        values[0][-1, 0] = values[0][-1, 0] + reader.shift
+    reads = tuple(ReadNorms(largest_row_norm(v.T), Q) for v, Q in zip(values, scores, strict=True))
+    stream = None if front is None else largest_row_norm(matrix_product(front, w).T)
+    return MeasuredReader(reads, stream, assumed=tuple(assumed), **kept)
+
+
+def _paths(
+    reader: TrainedReader, perceptron: TrainedPerceptron, w: Array, maps: tuple[list[Array], Array | None], biased: bool
+) -> arb:
+    """W, the larger one if nothing says whether the perceptron is added to the stream.
+
+    Constants are weights of the constant coordinate of the first head, whose weights have the sum 1.
+    """
+    values, front = maps
+    inward, outward = as_balls(perceptron.inward.weight), as_balls(perceptron.outward.weight)
+    parts = [*values] if front is None else [*values, front]
+    hidden = [matrix_product(part, inward) for part in parts]
+    linear = [matrix_product(part, w)[:, 0] for part in parts]
+    outputs = matrix_product(outward, w)[:, 0]
+    if biased:
+        hidden[0][-1] = hidden[0][-1] + as_balls(perceptron.inward.offset)
+    found = []
+    for added in (True, False) if perceptron.residual is None else (perceptron.residual,):
+        straight = [part.copy() if added else 0 * part for part in linear]
+        if biased:
+            (constant,) = matrix_product(as_balls(perceptron.outward.offset)[None], w)[0].tolist()
+            straight[0][-1] = straight[0][-1] + constant + reader.shift
+        found.append(perceptron_norm(straight, hidden, outputs))
+    return ball_max(found)
 
 
 def _matrices(head: Head, table: Array | None, biased: bool) -> tuple[Array, Array]:

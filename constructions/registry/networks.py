@@ -65,6 +65,7 @@ from lemmata.constructions.registry.entry import (
 )
 from lemmata.constructions.representations.orthogonal import real_irreps
 from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.constructions.sparse.circle import compile_on_circle
 from lemmata.constructions.sparse.compact import compact_selection
 from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
 from lemmata.constructions.sparse.functions import sparse_function
@@ -456,6 +457,7 @@ NETWORKS: tuple[Registered, ...] = (
     _sparse("inner perceptron", lambda: inner_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
     _sparse("printed perceptron", lambda: printed_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
     _on_strings("heads in few dimensions", lambda: compact_selection(5, (1, 3, 4), 4), 2),
+    _on_strings("one head on a circle", lambda: compile_on_circle(sparse_function(5, (3, 1), [1, -1, -1, 1])), 2),
     _on_strings("histogram", lambda: compile_histogram(5, (3, 1), [0, 1, -2, 3, 4, 5], alphabet=3), 3),
     Registered(
         "tokens: codebook",

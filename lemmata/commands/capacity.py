@@ -68,6 +68,9 @@ def capacity(
     residual: Annotated[
         bool | None, typer.Option(help="whether heads of the file are added to the stream, if both is too much")
     ] = None,
+    activation: Annotated[
+        str | None, typer.Option(help="of the hidden layer of a perceptron in the file: relu")
+    ] = None,
     scale: Annotated[float | None, typer.Option(help="factor on the scores, if not that of the module")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of a report")] = False,
 ) -> None:
@@ -88,9 +91,8 @@ def capacity(
             if excess:
                 raise ValueError(f"Give either --state-dict or {', '.join(excess)}, not both.")
             with err.status("measuring norms"):
-                reader = read_trained(
-                    read_tensors(state_dict), heads=heads, scale=scale, roles=_roles(role), logit=logit
-                )
+                options: dict[str, Any] = {"heads": heads, "scale": scale, "logit": logit, "activation": activation}
+                reader = read_trained(read_tensors(state_dict), roles=_roles(role), **options)
                 told = None if tokens is None else _number("--tokens", tokens)
                 measured = measured_reader(reader, tokens=told, frozen=frozen, residual=residual)
                 norm = None if readout is None else _number("--readout", readout)
@@ -104,6 +106,12 @@ def capacity(
                 "1/(4 (|j| + 1)^2) each, so that the bound holds for all of them at once"
             )
             title = f"Capacity of {_count(len(reader.heads), 'trained head')}"
+            if reader.perceptron is not None:
+                title += f" and a perceptron of {_count(reader.perceptron.inward.outputs, 'ReLU')}"
+                notes.append(
+                    "C is that of linear readers whose norms are those of all paths to the output: the Rademacher "
+                    "complexity of the perceptron is the same"
+                )
         else:
             common |= {
                 "tokens": one("--tokens", tokens, "the largest norm of a token"),

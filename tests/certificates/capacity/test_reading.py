@@ -124,7 +124,10 @@ def test_a_hooked_transformer_is_read_with_its_stream() -> None:
         ({"attn.bias_k": torch.ones(1, 1, 4)}, r"more tensors: unknown \(attn.bias_k\)"),
         ({"temperature": torch.ones(1)}, r"more tensors: unknown \(temperature\)"),
         ({"norm1.weight": torch.ones(4)}, r"more tensors: LayerNorm \(norm1.weight\)"),
-        ({"linear1.weight": torch.ones(8, 4)}, r"more tensors: an MLP \(linear1.weight\)"),
+        (
+            {"linear1.weight": torch.ones(8, 4)},
+            r"one hidden layer, a map from the stream and one back\. There are linear1",
+        ),
         ({"mlp.head.weight": torch.ones(2, 4)}, r"more tensors: an MLP \(mlp.head.weight\)"),
         ({"pos": torch.ones(5, 3)}, r"pos, taken for positions, must have rows of 4 numbers, not \(5, 3\)"),
         ({"readout.bias": torch.ones(3)}, "bias of the readout must have 2 numbers"),

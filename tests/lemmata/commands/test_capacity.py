@@ -69,6 +69,31 @@ def test_trained_heads(trained):
     assert "assumed: 2 heads side by side, with scores divided by sqrt(4)" in output
 
 
+def test_a_perceptron_behind_the_heads(trained):
+    """Its activation is told, W stands for all values, and the report says what the class is."""
+    state = torch.load(trained, weights_only=True)
+    state |= {"linear1.weight": torch.randn(5, 8), "linear2.weight": torch.randn(8, 5)}
+    torch.save(state, trained)
+    file = ("--state-dict", str(trained), "--heads", "2", "--logit", "1-0")
+    code, _, error = run("capacity", *SIZES, *file)
+    assert (code, "if it has one hidden layer of ReLUs, say so (--activation relu)" in error) == (2, True)
+    code, output, _ = run("capacity", *SIZES, *file, "--activation", "relu")
+    assert code == 0
+    for line in (
+        "Capacity of 2 trained heads and a perceptron of 5 ReLUs",
+        "read as perceptron: linear1.weight, linear2.weight",
+        "paths to the output",
+        "the Rademacher complexity of the perceptron is the same",
+        "assumed: a perceptron that is added to the stream or not: both are covered",
+    ):
+        assert line in output
+    found = json.loads(run("capacity", *SIZES, *file, "--activation", "relu", "--json")[1])
+    measured = measured_reader(read_trained(state, heads=2, logit="1-0", activation="relu"))
+    expected = trained_report(measured, samples=10**9, length=50, delta=fmpq(1, 100))[0].as_dict()
+    assert found["risk"] == pytest.approx(expected["risk"], rel=1e-12)
+    assert len(found["norms"]) == 3
+
+
 def test_trained_heads_share_the_probability_of_failure(trained):
     """Norms that training chose are rounded up, and each power has a share of delta; the library says the same."""
     state = {

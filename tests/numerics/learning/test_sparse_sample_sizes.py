@@ -1,0 +1,84 @@
+"""Sample sizes of sparse functions: what is refused, and numbers that are known otherwise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from flint import arb, fmpq
+
+from lemmata.numerics.learning.sparse_sample_sizes import (
+    ReaderClass,
+    ball_log_cover,
+    circle_scores,
+    lipschitz_cover,
+    norm_sample_size,
+    occam_sample_size,
+    sparse_sample_size,
+)
+
+RISK: dict[str, Any] = {"error": fmpq(1, 10), "delta": fmpq(1, 10)}
+
+
+def test_the_scores_of_two_of_four_positions() -> None:
+    """u_1 = 1 and c_2 = 1 on a square, so that K = S + log 2 and R = (4 K + log 2)/2."""
+    found = circle_scores(2, 4)
+    assert float(found.gap.mid()) == pytest.approx(math.log(96))
+    assert float(found.factor.mid()) == pytest.approx(math.log(96) + math.log(2))
+    assert float(found.half_range.mid()) == pytest.approx((4 * math.log(192) + math.log(2)) / 2)
+    assert (found.slope, found.margin) == (3, fmpq(15, 16))
+    ones = circle_scores(2, 4, symmetric=True)
+    assert float(ones.half_range.mid()) == pytest.approx(2 * math.log(96))
+    assert ones.slope == 2
+
+
+def test_a_division_is_the_best_of_all_of_its_kind() -> None:
+    readers = ReaderClass(3, 100, 4, 2)
+    r = arb(fmpq(1, 2))
+    found = sum(readers.divided(r).values(), start=arb(0))
+    tried = [
+        sum(readers.log_covers(r * i / 64, r * j / 64, r * (63 - i - j) / 64).values(), start=arb(0))
+        for i, j in ((1, 1), (10, 10), (21, 21), (30, 5), (5, 30), (8, 16), (60, 2))
+    ]
+    assert all(found <= one + arb("1e-9") for one in tried)
+    assert set(readers.divided(r)) == {"scores", "values", "perceptron"}
+    assert ball_log_cover(0, 5) == 0
+    assert lipschitz_cover(0, fmpq(1, 4)) == (0, 4)
+
+
+def test_sample_sizes_fall_with_the_risk_that_is_allowed() -> None:
+    sizes = [occam_sample_size(10, fmpq(1, k), fmpq(1, 10)) for k in (2, 10, 100)]
+    assert sizes == sorted(sizes)
+    assert occam_sample_size(0, fmpq(99, 100), fmpq(99, 100)) == 1
+    less = sparse_sample_size(2, 20, **RISK)
+    assert sparse_sample_size(2, 20, symmetric=True, **RISK).samples < less.samples
+    assert sparse_sample_size(2, 20, error=fmpq(1, 10), delta=fmpq(1, 1000)).samples > less.samples
+    assert norm_sample_size(2, 20, **RISK) > 1000 * less.samples
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: circle_scores(0, 4), "number s of positions that are read must be an integer >= 1"),
+        (lambda: circle_scores(3, 3), "length T must be an integer >= 4, not 3"),
+        (lambda: sparse_sample_size(2, 5, error=1, delta=fmpq(1, 2)), r"The error must lie in \(0, 1\), not 1"),
+        (lambda: sparse_sample_size(2, 5, error=fmpq(1, 2), delta=0), "delta"),
+        (lambda: norm_sample_size(2, 5, error=2, delta=fmpq(1, 2)), r"The error must lie in \(0, 1\), not 2"),
+        (lambda: norm_sample_size(2, 5, error=fmpq(1, 10**60), delta=fmpq(1, 2)), r"takes more than 2\^400 strings"),
+        (lambda: occam_sample_size(-1, fmpq(1, 2), fmpq(1, 2)), "log-size of the cover"),
+        (lambda: occam_sample_size(math.nan, fmpq(1, 2), fmpq(1, 2)), "log-size of the cover"),
+        (lambda: ball_log_cover(-1, 2), "dimension must be an integer >= 0"),
+        (lambda: ball_log_cover(2, math.inf), "quotient of the radii"),
+        (lambda: lipschitz_cover(1, 0), "The radius"),
+        (lambda: lipschitz_cover(-1, 1), "slope Lambda"),
+        (lambda: ReaderClass(-1, 1, 1, 1), "The score dimension must be an integer >= 0"),
+        (lambda: ReaderClass(1, -1, 1, 1), "half range R"),
+        (lambda: ReaderClass(1, 1, 1, 0), "slope Lambda"),
+        (lambda: ReaderClass(1, 1, 1, 1).divided(0), "The radius"),
+        (lambda: ReaderClass(1, 1, 1, 1).log_covers(0, 1, 1), "A radius"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
