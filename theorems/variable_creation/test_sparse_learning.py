@@ -416,6 +416,7 @@ def test_units_correlate_no_more_with_signs_than_linear_readers(seed, record_pro
     record_property(
         "shares", {number: float(np.mean(found[number]) / line / norm.mid()) for number, norm in norms.items()}
     )
+    assert (norms[1], norms[2]) == (fmpq(3, 2), 2)
     for number, norm in norms.items():
         assert 0.4 * norm * line < np.mean(found[number]) <= norm * line
     assert perceptron_norm([[1, 0], [0, 1]], [np.zeros((2, 0))] * 2, []) == 1
