@@ -277,3 +277,11 @@ def test_bad_heads_are_refused() -> None:
             plain(eye, eye, eye, **{name: 0})
     with pytest.raises(ValueError, match="Relative keys need distances"):
         plain(eye, eye, eye, relative_keys=np.ones((1, 2)))(np.eye(2), memory=np.eye(2))
+
+
+def test_scores_in_balls_are_divided_by_the_root_of_every_temperature() -> None:
+    """Two tokens, scores 1 and 0 over the root of 1, 2 and 3: the first has the share of a logistic function."""
+    for temperature in (1, 2, 3):
+        head = plain([[1], [0]], [[1], [0]], [[1], [0]], temperature_squared=temperature, causal=False)
+        (found,) = head.map(as_balls)(as_balls(np.eye(2)))[0].tolist()
+        assert abs(found - 1 / (1 + (-1 / arb(temperature).sqrt()).exp())) < 1e-12
