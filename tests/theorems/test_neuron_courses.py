@@ -1,8 +1,12 @@
 """What is kept of a run of `lemmata.theorems.hidden_progress.experiments.neurons`: thresholds, values beside each."""
 
-import numpy as np
+from types import SimpleNamespace
 
-from lemmata.theorems.hidden_progress.experiments.neurons import _course
+import numpy as np
+import pytest
+
+from lemmata.theorems.hidden_progress.experiments import neurons
+from lemmata.theorems.hidden_progress.experiments.neurons import _course, progress_courses
 
 
 def _of(accuracy: list[float]) -> dict[str, object]:
@@ -26,3 +30,24 @@ def test_a_run_without_convergence_is_flat_to_its_last_low_value() -> None:
     assert course["flat until"] == 2
     assert course["95 %"] is None
     assert course["converged"] is None
+
+
+def test_every_run_of_several_has_a_course_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three steps of three runs, in which each value tells its run and its step."""
+    told = {
+        "steps": [0, 1, 2],
+        "accuracy": [[0.5, 0.5, 0.5], [0.7, 0.5, 0.5], [1.0, 1.0, 0.5]],
+        "least_relevant": [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]],
+        "largest_irrelevant": [[0.2, 0.3, 0.4], [0.3, 0.6, 0.7], [0.1, 0.1, 1.0]],
+        "movement": [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+    }
+    monkeypatch.setattr(neurons, "train_neurons", lambda *_, **__: SimpleNamespace(**told))
+    settings = {"model": "neuron", "n": 5, "k": 2, "runs": 3, "seed": 1, "batch": 4, "rate": 0.1, "steps": 2,
+                "check_every": 1, "grid": 1, "noise": 0.0}  # fmt: skip
+    courses = progress_courses(settings)["runs"]
+    assert [one["ahead"] for one in courses] == [1, 2, None]
+    assert [one["95 %"] for one in courses] == [2, 2, None]
+    assert [one["movement"] for one in courses] == [[0.0, 1.0, 4.0], [0.0, 2.0, 5.0], [0.0, 3.0, 6.0]]
+    assert [one["relevant"] for one in courses] == [[0.1, 0.4, 0.7], [0.2, 0.5, 0.8], [0.3, 0.6, 0.9]]
+    unsignalled = progress_courses(settings | {"noise": 0.5})["runs"]
+    assert unsignalled == [{"movement": one["movement"]} for one in courses]
