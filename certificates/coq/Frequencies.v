@@ -131,12 +131,9 @@ Qed.
 Lemma rotation_mean : forall s, (s < h)%nat ->
   1 - mean_character G family tau (S s) = sqrt 2 * (INR n / total_share (S h) family).
 Proof.
-  intros s Hs; unfold mean_character.
-  assert (HG : is_group G) by (apply cyclic_is_group; lia).
-  rewrite (closed_weights_characters G HG (S h) family (odd_family_complete h Hh) (odd_family_trivial h)) by (simpl; lia).
-  pose proof (total_share_positive G HG (S h) family (odd_family_complete h Hh) (odd_family_trivial h) ltac:(simpl; lia)).
-  unfold share; cbn [odd_family dim many rotation]; change (order G) with n.
-  replace (INR 2) with 2 by (simpl; ring); field; lra.
+  intros s Hs; rewrite (closed_mean G (S h) family (S s) (cyclic_is_group n ltac:(lia)) ltac:(simpl; lia)
+    (odd_family_complete h Hh) (odd_family_trivial h) ltac:(lia)).
+  cbn [odd_family dim rotation]; change (order G) with n; replace (INR 2) with 2 by (simpl; ring); ring.
 Qed.
 
 Lemma pure_is_cosine : forall s o, (s < h)%nat -> 0 < norm (group_table G) o -> pure G (S h) family (S s) o ->
@@ -233,11 +230,39 @@ Proof.
     + exists 1%nat, 0, 0, 0; split; [lia|split; [lra|]]; intros x Hx.
       destruct (silent_weights G o (eq_sym No) x Hx) as [-> [-> ->]]; unfold wave; split; [|split]; ring.
   - intros [|s] Hs; [lia|].
-    destruct (every_representation G HG (S h) family HF HT tau Wt Ct _ PK Hp net M) with (s := S s) as [o [I [No Q]]];
-      [exact odd_weights_positive|lia|].
+    destruct (every_representation G HG (S h) family HF HT tau Wt Ct _ PK Hp net M odd_weights_positive (S s)
+      ltac:(lia)) as [o [I [No Q]]].
     destruct (One o I No) as [t [lambda [tu [tv [Ht [Qt [P C]]]]]]].
     assert (E : S s = S t) by (apply (pure_unique G (S h) family (S s) (S t) o); assumption || lia).
     rewrite E; exists o, lambda, tu, tv; split; [exact I|split; assumption].
+Qed.
+
+Lemma wave_spanned : forall z lambda theta f, (1 <= z)%nat ->
+  (forall x, (x < n)%nat -> f x = wave n z lambda theta x) -> spanned G (family z) f.
+Proof.
+  intros [|z] lambda theta f Hz H; [lia|].
+  exists (fun i j => match i, j with O, O => lambda * cos theta | S _, O => - (lambda * sin theta) | _, _ => 0 end).
+  intros y Hy; rewrite H by exact Hy; unfold frobenius_inner, inner; cbn [odd_family dim rotation mat sum rotation_matrix].
+  unfold wave; fold (angle n (S z) y); rewrite cos_plus; ring.
+Qed.
+
+Lemma odd_masses : forall net, normalized_margin_at_least (group_table G) (addition_margin h) net ->
+  forall kind, (forall o, In o net -> (1 <= kind o <= h)%nat /\
+    exists lambda theta_u theta_v, cosine_neuron n (kind o) lambda theta_u theta_v o) ->
+  forall z, (1 <= z <= h)%nat ->
+  over net (fun o => delta (kind o) z * norm (group_table G) o ^ 3) = 2 / (INR n - 1) * norm3 (group_table G) net.
+Proof.
+  intros net M kind Hkind z Hz; rewrite <- odd_constant, <- odd_total in M by exact Hh.
+  rewrite (closed_form_masses G (S h) family (cyclic_is_group n ltac:(lia)) ltac:(simpl; lia)
+    (odd_family_complete h Hh) (odd_family_trivial h)) with (kind := kind).
+  - rewrite odd_total, order_minus_one; destruct z as [|z]; [lia|]; unfold share; cbn [odd_family dim many rotation].
+    pose proof (h_positive h Hh); pose proof (sqrt_lt_R0 2 ltac:(lra)).
+    replace (INR 2) with 2 by (simpl; ring); field; lra.
+  - intros g Hg N; rewrite (odd_shares h Hh g Hg N); pose proof (sqrt_lt_R0 2 ltac:(lra)); lra.
+  - exact M.
+  - intros o I; destruct (Hkind o I) as [Hk [lambda [tu [tv C]]]]; split; [lia|].
+    apply wave_spanned with (lambda := lambda) (theta := tu); [lia|intros x Hx; apply C; exact Hx].
+  - lia.
 Qed.
 
 End Odd.
@@ -254,4 +279,19 @@ Proof.
   replace ((2 * h + 1 - 1) / 2)%nat with h
     by (replace (2 * h + 1 - 1)%nat with (h * 2)%nat by lia; symmetry; apply Nat.div_mul; lia).
   apply odd_maximisers; [lia|exact M].
+Qed.
+
+(** The masses: each frequency has 2/(n-1) of the cubes of the norms, so that all have as much. *)
+Theorem addition_masses : forall n net, (3 <= n)%nat -> Nat.odd n = true ->
+  normalized_margin_at_least (group_table (cyclic n)) (sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1))) net ->
+  forall kind, (forall o, In o net -> (1 <= kind o <= (n - 1) / 2)%nat /\
+    exists lambda theta_u theta_v, cosine_neuron n (kind o) lambda theta_u theta_v o) ->
+  forall z, (1 <= z <= (n - 1) / 2)%nat ->
+  over net (fun o => delta (kind o) z * norm (group_table (cyclic n)) o ^ 3)
+    = 2 / (INR n - 1) * norm3 (group_table (cyclic n)) net.
+Proof.
+  intros n net Hn Ho M; apply Nat.odd_spec in Ho; destruct Ho as [h ->].
+  replace ((2 * h + 1 - 1) / 2)%nat with h
+    by (replace (2 * h + 1 - 1)%nat with (h * 2)%nat by lia; symmetry; apply Nat.div_mul; lia).
+  apply odd_masses; [lia|exact M].
 Qed.

@@ -209,12 +209,10 @@ Proof.
   - rewrite sum_scal_r, (tau_sum G tau Htau); ring.
 Qed.
 
-Lemma activity_contrast : forall o,
-  sum n (fun a => sum n (fun b => activity o a b * contrast G tau (w o) (op G a b)))
-  = 2 * triple G (u o) (v o) (contrast G tau (w o)).
+Lemma activity_zero_sum : forall o z, sum n z = 0 ->
+  sum n (fun a => sum n (fun b => activity o a b * z (op G a b))) = 2 * triple G (u o) (v o) z.
 Proof.
-  intro o; set (z := contrast G tau (w o)).
-  assert (Z : sum n z = 0) by apply contrast_sum.
+  intros o z Z.
   transitivity (sum n (fun a => u o a ^ 2 * sum n (fun b => z (op G a b)))
     + sum n (fun b => v o b ^ 2 * sum n (fun a => z (op G a b)))
     + 2 * triple G (u o) (v o) z).
@@ -228,6 +226,11 @@ Proof.
     + intros b Hb; rewrite (sum_right G HG b z Hb); rewrite Z; ring.
     + intros a Ha; rewrite (sum_left G HG a z Ha); rewrite Z; ring.
 Qed.
+
+Lemma activity_contrast : forall o,
+  sum n (fun a => sum n (fun b => activity o a b * contrast G tau (w o) (op G a b)))
+  = 2 * triple G (u o) (v o) (contrast G tau (w o)).
+Proof. intro o; apply activity_zero_sum, contrast_sum. Qed.
 
 (** The difference of the output at the right label and at the wrong one that belongs to d. *)
 Definition difference_at (net : network) (a b d : nat) : R :=

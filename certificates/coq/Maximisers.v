@@ -42,6 +42,13 @@ Proof.
   destruct I as [<-|I]; [lra|apply IH; [assumption|lra|assumption]].
 Qed.
 
+Lemma over_ext_in : forall net phi psi, (forall o, In o net -> phi o = psi o) -> over net phi = over net psi.
+Proof.
+  induction net as [|p l IH]; intros phi psi H; [reflexivity|].
+  unfold over in *; simpl; rewrite (H p), (IH phi psi); [reflexivity| |left; reflexivity].
+  intros o I; apply H; right; exact I.
+Qed.
+
 Lemma over_nonzero : forall net phi, over net phi <> 0 -> exists o, In o net /\ phi o <> 0.
 Proof.
   induction net as [|p l IH]; intros phi N; [contradiction N; reflexivity|].
@@ -356,54 +363,141 @@ Proof.
   rewrite M0 in E; simpl INR in E; pose proof (pow_lt K 2 HK); lra.
 Qed.
 
-(** If all weights are positive, every nontrivial representation is needed. *)
-Lemma every_representation : (forall g, below G g -> g <> unit G -> 0 < tau g) ->
-  forall s, (0 < s < count)%nat ->
-  exists o, In o net /\ 0 < norm (group_table G) o /\ pure G count family s o.
+Local Notation best := (constant G * K * norm3 (group_table G) net).
+Hypothesis Hpositive : forall g, below G g -> g <> unit G -> 0 < tau g.
+
+(** If all weights are positive, all wrong labels are equally far from the right one. *)
+Lemma equal_outputs : forall a b c, below G a -> below G b -> below G c ->
+  output net a b c = output net a b (op G a b) - best + delta c (op G a b) * best.
 Proof.
-  intros P s [S0 Hs]; destruct Hnet as [PN M]; pose proof (unit_below G HG) as Hu.
-  set (best := constant G * K * norm3 (group_table G) net).
-  assert (Pb : 0 < best).
-  { apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; [apply constant_positive|]|]; assumption. }
-  assert (Out : forall c, below G c ->
-    output net (unit G) (unit G) c = output net (unit G) (unit G) (unit G) - best + delta c (unit G) * best).
-  { intros c Hc; destruct (Nat.eq_dec c (unit G)) as [->|C]; [rewrite delta_same; ring|].
-    rewrite delta_other by exact C; pose proof (inv_below G HG c Hc) as Hi.
-    pose proof (tight_labels G HG tau Htau K every_neuron net M (unit G) (unit G) (inv G c) Hu Hu Hi) as T.
-    unfold difference_at in T; rewrite (unit_left G HG), (inv_involutive G HG), (unit_right G HG) in T by assumption.
-    fold best in T; rewrite <- T; [ring|]; apply P; [exact Hi|]; intro E; apply C.
-    rewrite <- (inv_involutive G HG c Hc), E.
-    rewrite <- (unit_right G HG (inv G (unit G))) by (apply (inv_below G HG); exact Hu).
-    apply (inv_left G HG); exact Hu. }
-  assert (Zero : sum n (chi s) = 0).
-  { pose proof (characters_orthogonal G HG count family HF s 0%nat Hs ltac:(lia)) as O.
-    rewrite delta_other, Rmult_0_l in O by lia; rewrite <- O.
-    apply sum_ext; intros g Hg; rewrite Htrivial by exact Hg; ring. }
-  assert (Sum : sum n (fun c => output net (unit G) (unit G) c * chi s c) = best * INR (d s)).
-  { rewrite (sum_ext n _ (fun c => (output net (unit G) (unit G) (unit G) - best) * chi s c
-      + delta c (unit G) * (best * chi s c))) by (intros c Hc; rewrite Out by exact Hc; ring).
-    rewrite sum_plus, sum_scal, Zero, (sum_delta n (fun c => best * chi s c) (unit G) Hu).
-    rewrite (dimension_character G count family HF) by exact Hs; ring. }
-  set (trace := fun o => sum n (fun c => w o c * chi s c)).
-  rewrite (sum_ext n _ (fun c => over net (fun o => activity o (unit G) (unit G) * (w o c * chi s c)))) in Sum.
-  2:{ intros c _; rewrite output_over, Rmult_comm, <- over_scal; apply over_ext; intros; ring. }
-  rewrite sum_over in Sum.
-  destruct (over_nonzero net (fun o => activity o (unit G) (unit G) * trace o)) as [o [I T]].
-  { rewrite (over_ext net _ (fun o => sum n (fun c => activity o (unit G) (unit G) * (w o c * chi s c))))
-      by (intro; unfold trace; rewrite sum_scal; reflexivity).
-    rewrite Sum; apply Rgt_not_eq, Rmult_lt_0_compat; [exact Pb|].
-    apply (dimension_positive G count family HF); exact Hs. }
-  assert (No : 0 < norm (group_table G) o).
-  { destruct (norm_nonneg G o) as [|Z]; [assumption|exfalso; apply T].
-    assert (trace o = 0) as ->; [|ring]; unfold trace; apply sum_zero; intros c Hc.
-    destruct (silent_weights G o (eq_sym Z) c Hc) as [_ [_ ->]]; ring. }
+  intros a b c Ha Hb Hc; destruct Hnet as [_ M]; set (y := op G a b).
+  assert (Hy : below G y) by (apply op_below; assumption).
+  destruct (Nat.eq_dec c y) as [->|C]; [rewrite delta_same; ring|]; rewrite delta_other by exact C.
+  pose proof (inv_below G HG c Hc) as Hi; set (g := op G y (inv G c)).
+  assert (Hg : below G g) by (apply op_below; assumption).
+  assert (Y : op G g c = y) by (apply (op_inv_cancel G HG); assumption).
+  assert (N : g <> unit G) by (intro E; apply C; rewrite <- Y, E; symmetry; apply (unit_left G HG); exact Hc).
+  pose proof (tight_labels G HG tau Htau K every_neuron net M a b g Ha Hb Hg (Hpositive g Hg N)) as T.
+  unfold difference_at in T; fold y in T; rewrite <- Y in T at 2; rewrite (inv_cancel G HG) in T by assumption.
+  rewrite <- T; ring.
+Qed.
+
+Variable s : nat.
+Hypothesis Hs : (0 < s < count)%nat.
+
+(** What an output weight has of the representation. *)
+Definition component (f : nat -> R) (y : nat) : R :=
+  frobenius_inner (d s) (mat (family s) y) (hat G (family s) f).
+
+Lemma component_characters : forall f y, below G y ->
+  component f y = sum n (fun c => f c * chi s (op G (inv G c) y)).
+Proof.
+  intros f y Hy; unfold component, frobenius_inner, inner, hat.
+  transitivity (sum (d s) (fun i => sum (d s) (fun j => sum n (fun c =>
+    f c * (mat (family s) c i j * mat (family s) y i j))))).
+  - apply sum_ext; intros i _; apply sum_ext; intros j _; rewrite <- sum_scal; apply sum_ext; intros; ring.
+  - rewrite (sum_ext (d s) _ (fun i => sum n (fun c => sum (d s) (fun j =>
+      f c * (mat (family s) c i j * mat (family s) y i j))))) by (intros; apply sum_swap).
+    rewrite sum_swap; apply sum_ext; intros c Hc.
+    rewrite <- (overlap G HG (family s) (Hfamily s (proj2 Hs)) y c) by assumption.
+    unfold frobenius_inner, inner; rewrite <- sum_scal; apply sum_ext; intros i _; apply sum_scal.
+Qed.
+
+Lemma character_sum : sum n (chi s) = 0.
+Proof.
+  pose proof (characters_orthogonal G HG count family HF s 0%nat ltac:(lia) ltac:(lia)) as O.
+  rewrite delta_other, Rmult_0_l in O by lia; rewrite <- O.
+  apply sum_ext; intros g Hg; rewrite Htrivial by exact Hg; ring.
+Qed.
+
+Lemma component_sum : forall f, sum n (component f) = 0.
+Proof.
+  intro f; rewrite (sum_ext n _ (fun y => sum n (fun c => f c * chi s (op G (inv G c) y))))
+    by (intros; apply component_characters; assumption).
+  rewrite sum_swap; apply sum_zero; intros c Hc; rewrite sum_scal.
+  rewrite (sum_left G HG (inv G c) (chi s)) by (apply inv_below; assumption); rewrite character_sum; ring.
+Qed.
+
+Lemma component_triple : forall f g h,
+  triple G f g (component h) = frobenius_inner (d s)
+    (times (d s) (hat G (family s) f) (hat G (family s) g)) (hat G (family s) h).
+Proof.
+  intros f g h; unfold triple, component, frobenius_inner, inner.
+  transitivity (sum (d s) (fun i => sum (d s) (fun j => sum n (fun a => sum n (fun b =>
+    f a * g b * mat (family s) (op G a b) i j)) * hat G (family s) h i j))).
+  - rewrite (sum_ext n _ (fun a => sum (d s) (fun i => sum n (fun b => sum (d s) (fun j =>
+      f a * g b * mat (family s) (op G a b) i j * hat G (family s) h i j))))).
+    + rewrite sum_swap; apply sum_ext; intros i _.
+      rewrite (sum_ext n _ (fun a => sum (d s) (fun j => sum n (fun b =>
+        f a * g b * mat (family s) (op G a b) i j * hat G (family s) h i j)))) by (intros; apply sum_swap).
+      rewrite sum_swap; apply sum_ext; intros j _; rewrite <- sum_scal_r; apply sum_ext; intros; apply sum_scal_r.
+    + intros a _; rewrite <- sum_swap; apply sum_ext; intros b _; rewrite <- sum_scal; apply sum_ext; intros i _.
+      rewrite <- sum_scal; apply sum_ext; intros; ring.
+  - apply sum_ext; intros i Hi; apply sum_ext; intros j Hj; f_equal.
+    apply (hat_product G (family s) (Hfamily s (proj2 Hs))); assumption.
+Qed.
+
+Lemma component_at_cell : forall a b, below G a -> below G b ->
+  over net (fun o => activity o a b * component (w o) (op G a b)) = best * INR (d s).
+Proof.
+  intros a b Ha Hb; set (y := op G a b); assert (Hy : below G y) by (apply op_below; assumption).
+  transitivity (sum n (fun c => output net a b c * chi s (op G (inv G c) y))).
+  - rewrite (sum_ext n _ (fun c => over net (fun o => activity o a b * (w o c * chi s (op G (inv G c) y))))).
+    + rewrite sum_over; apply over_ext; intro o; rewrite sum_scal, <- component_characters by exact Hy; reflexivity.
+    + intros c _; rewrite output_over, Rmult_comm, <- over_scal; apply over_ext; intros; ring.
+  - rewrite (sum_ext n _ (fun c => (output net a b y - best) * chi s (op G (inv G c) y)
+      + delta c y * (best * chi s (op G (inv G c) y))))
+      by (intros c Hc; rewrite (equal_outputs a b c Ha Hb Hc); fold y; ring).
+    rewrite sum_plus, sum_scal, (sum_delta n (fun c => best * chi s (op G (inv G c) y)) y Hy).
+    rewrite (sum_inverses G HG (fun c => chi s (op G c y))), (sum_right G HG y (chi s) Hy), character_sum.
+    rewrite (inv_left G HG) by exact Hy; rewrite (dimension_character G count family HF) by apply Hs; ring.
+Qed.
+
+(** The products of the parts in the representation have a sum that the margin determines. *)
+Lemma sum_of_products :
+  2 * over net (fun o => product_part G family s (u o) (v o) (w o))
+  = coefficient G family s * (INR n ^ 2 * (best * INR (d s))).
+Proof.
+  transitivity (coefficient G family s * over net (fun o => 2 * triple G (u o) (v o) (component (w o)))).
+  - rewrite <- !over_scal; apply over_ext; intro o; rewrite component_triple; unfold product_part; ring.
+  - f_equal; transitivity (sum n (fun a => sum n (fun b => best * INR (d s)))); [|rewrite !sum_const; ring].
+    rewrite (over_ext net _ (fun o => sum n (fun a => sum n (fun b => activity o a b * component (w o) (op G a b)))))
+      by (intro o; symmetry; apply (activity_zero_sum G HG), component_sum).
+    rewrite <- sum_over; apply sum_ext; intros a Ha; rewrite <- sum_over; apply sum_ext; intros b Hb.
+    apply component_at_cell; assumption.
+Qed.
+
+Lemma product_elsewhere : forall o t, pure G count family t o -> s <> t ->
+  product_part G family s (u o) (v o) (w o) = 0.
+Proof.
+  intros o t [_ [_ [_ Q]]] D; destruct (Q s (proj2 Hs) D) as [_ [_ Z]]; unfold product_part, frobenius_inner, inner.
+  rewrite sum_zero; [ring|]; intros i Hi; apply sum_zero; intros j Hj.
+  rewrite (hat_null G HG count family Hfamily s (w o) i j (proj2 Hs) Hi Hj Z); ring.
+Qed.
+
+Lemma silent_product : forall o, norm (group_table G) o = 0 -> product_part G family s (u o) (v o) (w o) = 0.
+Proof.
+  intros o Z; unfold product_part, frobenius_inner, inner.
+  rewrite sum_zero; [ring|]; intros i Hi; apply sum_zero; intros j Hj; unfold hat at 3.
+  rewrite (sum_zero n) by (intros x Hx; destruct (silent_weights G o Z x Hx) as [_ [_ ->]]; ring); ring.
+Qed.
+
+(** Every nontrivial representation is needed. *)
+Lemma every_representation : exists o, In o net /\ 0 < norm (group_table G) o /\ pure G count family s o.
+Proof.
+  destruct (over_nonzero net (fun o => product_part G family s (u o) (v o) (w o))) as [o [I T]].
+  { intro Z; pose proof sum_of_products as S; rewrite Z in S; destruct Hnet as [PN _].
+    pose proof (dimension_positive G count family HF s (proj2 Hs)) as Pd; pose proof (order_positive G HG) as Pn.
+    assert (0 < coefficient G family s * (INR n ^ 2 * (best * INR (d s)))); [|lra].
+    apply Rmult_lt_0_compat.
+    - apply Rdiv_lt_0_compat; [exact Pd|apply Rmult_lt_0_compat; [|exact Pn]].
+      apply (units_number_positive G count family HF); apply Hs.
+    - apply Rmult_lt_0_compat; [apply pow_lt; exact Pn|apply Rmult_lt_0_compat; [|exact Pd]].
+      apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; [apply constant_positive|]|]; assumption. }
+  destruct (norm_nonneg G o) as [No|No]; [|exfalso; apply T, silent_product; symmetry; exact No].
   destruct (one_representation o I No) as [t [Ht [Q _]]].
-  destruct (Nat.eq_dec s t) as [->|D]; [exists o; split; [exact I|split; assumption]|exfalso; apply T].
-  destruct Q as [_ [_ [_ Q]]]; destruct (Q s Hs D) as [_ [_ Z]].
-  assert (trace o = 0) as ->; [|ring]; unfold trace, character.
-  rewrite (sum_ext n _ (fun c => sum (d s) (fun i => w o c * mat (family s) c i i))) by (intros; symmetry; apply sum_scal).
-  rewrite sum_swap; apply sum_zero; intros i Hi.
-  exact (hat_null G HG count family Hfamily s (w o) i i Hs Hi Hi Z).
+  destruct (Nat.eq_dec s t) as [E|D]; [|exfalso; apply T; exact (product_elsewhere o t Q D)].
+  rewrite <- E in Q; exists o; split; [exact I|split; assumption].
 Qed.
 
 End Structure.
@@ -468,9 +562,93 @@ Proof.
     + exists 1%nat; split; [pose proof (nontrivial_member G count family HG Hn HF HT); lia|].
       apply silent_in_all; symmetry; exact No.
   - intros Strict s Hs.
-    destruct (every_representation G HG count family HF HT tau Wt Ct _ PK Hp net M) with (s := s) as [o [I [No Q]]];
-      [|exact Hs|exists o; split; [exact I|split; [exact No|apply One; [lia|exact Q]]]].
-    intros; apply closed_weights_positive; auto.
+    destruct (every_representation G HG count family HF HT tau Wt Ct _ PK Hp net M
+      ltac:(intros; apply closed_weights_positive; auto) s Hs) as [o [I [No Q]]].
+    exists o; split; [exact I|split; [exact No|apply One; [lia|exact Q]]].
+Qed.
+
+Lemma spanned_elsewhere : forall G count family s t f, is_group G -> complete_family G count family ->
+  (s < count)%nat -> (t < count)%nat -> s <> t -> spanned G (family t) f -> part G family s f = 0.
+Proof.
+  intros G count family s t f HG HF Hs Ht D [A E]; unfold part, frobenius, square.
+  rewrite sum_zero; [ring|]; intros i Hi; apply sum_zero; intros j Hj.
+  assert (hat G (family s) f i j = 0) as ->; [|ring]; unfold hat.
+  rewrite (sum_ext (order G) _ (fun y => sum (dim (family t)) (fun k => sum (dim (family t)) (fun l =>
+    A k l * (mat (family t) y k l * mat (family s) y i j))))).
+  - rewrite sum_swap; apply sum_zero; intros k Hk; rewrite sum_swap; apply sum_zero; intros l Hl; rewrite sum_scal.
+    rewrite (schur G HG count family (family_representations G count family HF) (family_complete G count family HF)
+      t k l s i j) by assumption; rewrite delta_other by exact D; ring.
+  - intros y Hy; rewrite E by exact Hy; unfold frobenius_inner, inner; rewrite <- sum_scal_r.
+    apply sum_ext; intros k _; rewrite <- sum_scal_r; apply sum_ext; intros; ring.
+Qed.
+
+Lemma closed_mean : forall G count family s, is_group G -> (2 <= order G)%nat -> complete_family G count family ->
+  (forall g, below G g -> character (family 0%nat) g = 1) -> (0 < s < count)%nat ->
+  1 - mean_character G family (closed_weights G count family) s
+    = INR (order G) / total_share count family * sqrt (INR (dim (family s))).
+Proof.
+  intros G count family [|s] HG Hn HF HT [S0 Hs]; [lia|]; unfold mean_character.
+  rewrite (closed_weights_characters G HG count family HF HT Hn) by exact Hs.
+  pose proof (total_share_positive G HG count family HF HT Hn).
+  pose proof (dimension_positive G count family HF _ Hs); pose proof (units_number_positive G count family HF _ Hs).
+  unfold share; field; lra.
+Qed.
+
+(** The masses: the neurons of a representation have its share of the cubes of the norms, however the neurons are
+    assigned to representations that span their u. *)
+Theorem closed_form_masses : forall G count family, is_group G -> (2 <= order G)%nat ->
+  complete_family G count family ->
+  (forall g, below G g -> character (family 0%nat) g = 1) ->
+  (forall g, below G g -> g <> unit G ->
+    sum count (fun s => share family s * character (family s) g) < 0) ->
+  forall net, normalized_margin_at_least (group_table G)
+    (constant G * (INR (order G) / total_share count family)) net ->
+  forall kind, (forall o, In o net -> (kind o < count)%nat /\ spanned G (family (kind o)) (u o)) ->
+  forall s, (0 < s < count)%nat ->
+  over net (fun o => delta (kind o) s * norm (group_table G) o ^ 3)
+    = share family s * INR (dim (family s)) / total_share count family * norm3 (group_table G) net.
+Proof.
+  intros G count family HG Hn HF HT HC net M kind Hkind s Hs; set (tau := closed_weights G count family).
+  assert (HC' : forall g, below G g -> g <> unit G -> sum count (fun s => share family s * character (family s) g) <= 0)
+    by (intros; apply Rlt_le; auto).
+  assert (Wt : wrong_weights G tau) by (apply closed_weights_wrong; assumption).
+  assert (Ct : symmetric_class_function G tau) by (apply closed_weights_class; assumption).
+  pose proof (total_share_positive G HG count family HF HT Hn) as P; pose proof (order_positive G HG) as Pn.
+  set (K := INR (order G) / total_share count family) in *.
+  assert (PK : 0 < K) by (apply Rdiv_lt_0_compat; assumption).
+  assert (Hp : forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= K)
+    by (intros; apply closed_payoffs; assumption).
+  pose proof (dimension_positive G count family HF s (proj2 Hs)) as Pd; pose proof (sqrt_lt_R0 _ Pd) as Qd.
+  pose proof (units_number_positive G count family HF s (proj2 Hs)) as Pm.
+  assert (S3 : 0 < sqrt 3) by (apply sqrt_lt_R0; lra); assert (Sn : 0 < sqrt (INR (order G))) by (apply sqrt_lt_R0; lra).
+  pose proof (sum_of_products G HG count family HF HT tau Wt Ct K PK Hp net M
+    ltac:(intros; apply closed_weights_positive; auto) s Hs) as B.
+  assert (E : forall o, In o net -> product_part G family s (u o) (v o) (w o)
+    = factor G K / (K * sqrt (INR (dim (family s)))) * (delta (kind o) s * norm (group_table G) o ^ 3)).
+  { intros o I; destruct (norm_nonneg G o) as [No|No].
+    - destruct (one_representation G HG count family HF HT tau Wt Ct K PK Hp net M o I No) as [t [Ht [Q A]]].
+      assert (T : t = kind o).
+      { destruct (Nat.eq_dec t (kind o)) as [|D]; [assumption|exfalso]; destruct (Hkind o I) as [Hk Sp].
+        pose proof (spanned_elsewhere G count family t (kind o) (u o) HG HF (proj2 Ht) Hk D Sp) as Z.
+        rewrite (proj1 Q) in Z; pose proof (pow_lt _ 2 No); lra. }
+      rewrite <- T; destruct (Nat.eq_dec s t) as [F|F].
+      + rewrite <- F in *; rewrite delta_same, Rmult_1_l.
+        unfold tau in A; rewrite closed_mean in A by assumption; fold K in A.
+        apply Rmult_eq_reg_l with (K * sqrt (INR (dim (family s)))); [rewrite A; field; lra|].
+        apply Rgt_not_eq, Rmult_lt_0_compat; assumption.
+      + rewrite delta_other, (product_elsewhere G HG count family HF s Hs o t Q F) by auto; ring.
+    - rewrite (silent_product G family s o) by (symmetry; exact No); rewrite <- No; ring. }
+  rewrite (over_ext_in net _ _ E), over_scal in B.
+  apply Rmult_eq_reg_l with (2 * (factor G K / (K * sqrt (INR (dim (family s)))))).
+  - rewrite Rmult_assoc, B; unfold coefficient, constant, factor, K.
+    destruct s as [|s']; [lia|]; unfold share; set (D := dim (family (S s'))) in *.
+    rewrite sqrt_mult by lra; replace (INR (order G) ^ 2) with (INR (order G) * sqrt (INR (order G)) ^ 2)
+      by (rewrite square_sqrt by lra; ring).
+    replace (INR D / INR (many (family (S s'))) * sqrt (INR D) * INR D) with (INR D ^ 2 / INR (many (family (S s'))) * sqrt (INR D))
+      by (field; lra).
+    field; repeat split; lra.
+  - apply Rgt_not_eq, Rmult_lt_0_compat; [lra|]; unfold factor.
+    apply Rdiv_lt_0_compat; [apply Rdiv_lt_0_compat|]; apply Rmult_lt_0_compat; lra.
 Qed.
 
 (** Every finite group: one nontrivial irreducible representation in each neuron of every network of maximum margin. *)

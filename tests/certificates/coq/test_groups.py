@@ -45,8 +45,10 @@ THEOREMS = (
     "Integral.quaternions",
     "Width.addition_width",
     "Maximisers.closed_form_maximisers",
+    "Maximisers.closed_form_masses",
     "Maximisers.maximisers_of_every_group",
     "Frequencies.addition_maximisers",
+    "Frequencies.addition_masses",
     "Parity.mean_margin",
     "Parity.neuron_bound",
     "Parity.sparse_parity",
@@ -83,6 +85,19 @@ Goal forall n net, (3 <= n)%nat -> Nat.odd n = true ->
     exists z lambda s t, (1 <= z <= (n - 1) / 2)%nat /\\ 0 <= lambda /\\ form z lambda s t o) /\\
   (forall z, (1 <= z <= (n - 1) / 2)%nat -> exists o lambda s t, In o net /\\ 0 < lambda /\\ form z lambda s t o).
 Proof. intros n net Hn Ho table value form N M; exact (addition_maximisers n net Hn Ho (conj N M)). Qed.
+
+Goal forall n net kind, (3 <= n)%nat -> Nat.odd n = true ->
+  let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
+  let form (z : nat) (lambda s t : R) (o : neuron) := forall x, (x < n)%nat ->
+    u o x = lambda * cos (s + 2 * PI * INR z * INR x / INR n) /\\
+    v o x = lambda * cos (t + 2 * PI * INR z * INR x / INR n) /\\
+    w o x = lambda * cos ((s + t) + 2 * PI * INR z * INR x / INR n) in
+  normalized_margin_at_least table (sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1))) net ->
+  (forall o, In o net -> (1 <= kind o <= (n - 1) / 2)%nat /\\ exists lambda s t, form (kind o) lambda s t o) ->
+  forall z, (1 <= z <= (n - 1) / 2)%nat ->
+  fold_right (fun o rest => (if Nat.eqb (kind o) z then 1 else 0) * norm table o ^ 3 + rest) 0 net
+    = 2 / (INR n - 1) * norm3 table net.
+Proof. intros n net kind Hn Ho table form M H; exact (addition_masses n net Hn Ho M kind H). Qed.
 
 Goal forall G count family, is_group G -> (2 <= order G)%nat -> complete_family G count family ->
   (forall g, (g < order G)%nat -> sum (dim (family O)) (fun i => mat (family O) g i i) = 1) ->
@@ -270,7 +285,11 @@ FAULTS = (
     ("Maximisers", "tau g * chi s g) / INR (d s).", "tau g * chi s g)."),
     ("Maximisers", "(0 < s < count)%nat /\\ pure G count", "(1 < s < count)%nat /\\ pure G count"),
     ("Maximisers", "0 < closed_weights G count family g.", "1 < closed_weights G count family g."),
-    ("Maximisers", "    (constant G * (INR (order G)", "    (49/50 * constant G * (INR (order G)"),
+    (
+        "Maximisers",
+        "total_share count family)) net ->\n  (forall o",
+        "total_share count family) * (49/50)) net ->\n  (forall o",
+    ),
     (
         "Maximisers",
         "(0 < s < count)%nat /\\ neuron_of G (family s) o) /\\",
@@ -284,6 +303,14 @@ FAULTS = (
         "(0 < s < count)%nat /\\ neuron_of G (family s) o.\n",
         "(1 < s < count)%nat /\\ neuron_of G (family s) o.\n",
     ),
+    ("Maximisers", "- best + delta c (op G a b)", "- 2 * best + delta c (op G a b)"),
+    ("Maximisers", "sum n (chi s) = 0.", "sum n (chi s) = 1."),
+    ("Maximisers", "= best * INR (d s).\nProof.", "= best.\nProof."),
+    ("Maximisers", "(INR n ^ 2 * (best * INR (d s))).\nProof.", "(INR n * (best * INR (d s))).\nProof."),
+    ("Maximisers", "/ total_share count family * norm3", "/ INR count * norm3"),
+    ("Maximisers", "s <> t -> spanned G (family t) f ->", "spanned G (family t) f ->"),
+    ("Frequencies", "= 2 / (INR n - 1) * norm3 (group_table G)", "= 2 / INR n * norm3 (group_table G)"),
+    ("Frequencies", "= 2 / (INR n - 1) * norm3 (group_table (", "= 1 / (INR n - 1) * norm3 (group_table ("),
     ("Frequencies", "-1 <= c <= 1 -> exists", "-2 <= c <= 1 -> exists"),
     ("Frequencies", "(cos - fct_cte c)%F 0 PI)", "(cos - fct_cte c)%F 0 (PI / 2))"),
     ("Frequencies", "lambda * cos (theta + 2 * PI", "lambda * cos (theta + PI"),
@@ -303,8 +330,8 @@ FAULTS = (
         "cosine_neuron n (S s) lambda theta_u theta_v o.\n",
         "cosine_neuron n s lambda theta_u theta_v o.\n",
     ),
-    ("Frequencies", "(3 <= n)%nat -> Nat.odd n", "(1 <= n)%nat -> Nat.odd n"),
-    ("Frequencies", "(sqrt (2 / 27) / (sqrt", "(sqrt (1 / 27) / (sqrt"),
+    ("Frequencies", "maximisers : forall n net, (3 <= n)", "maximisers : forall n net, (1 <= n)"),
+    ("Frequencies", "(INR n - 1))) net ->\n  (forall o", "(INR n - 1/2))) net ->\n  (forall o"),
     ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat /\\ 0 <=", "(1 <= z <= (n - 3) / 2)%nat /\\ 0 <="),
     ("Frequencies", "(n - 1) / 2)%nat /\\ 0 <= lambda", "(n - 1) / 2)%nat /\\ 0 < lambda"),
     ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat -> exists", "(0 <= z <= (n - 1) / 2)%nat -> exists"),
