@@ -9,7 +9,8 @@
     [addition_maximisers]: in every network of maximum margin each neuron has
     this form, with lambda >= 0 and theta_w = theta_u + theta_v, and each of
     the frequencies 1, ..., (n-1)/2 has a neuron with lambda > 0.  This is the
-    structure in theorem 7.7, for every odd n and every number of neurons. *)
+    structure in theorem 7.7, for every odd n and every number of neurons.
+    [addition_masses]: all frequencies have the same mass. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal Cyclic Maximisers.

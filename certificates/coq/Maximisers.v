@@ -12,9 +12,11 @@
     neuron of a network that attains it has u, v and w of one nontrivial
     representation, and of one length; if the condition is strict, each
     nontrivial representation has such a neuron.  This is the structure in
-    theorem 7.9.  [maximisers_of_every_group]: for every finite group each
-    neuron of each network of maximum margin has one nontrivial irreducible
-    representation. *)
+    theorem 7.9.  [closed_form_masses]: then the sum of the cubes of the norms of
+    the neurons of a representation is its share of that of all, because the
+    outputs, paired with its character, are known ([sum_of_products]).
+    [maximisers_of_every_group]: for every finite group each neuron of each
+    network of maximum margin has one nontrivial irreducible representation. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Schur Universal Maximum.

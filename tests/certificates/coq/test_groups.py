@@ -273,7 +273,11 @@ FAULTS = (
     ("Width", "pair (fun g => 1 * mat r g 0 j)", "pair (fun g => 2 * mat r g 0 j)"),
     ("Maximisers", "(a + b + c) ^ 3 <= 27 * (a * b * c) ->", "(a + b + c) ^ 3 <= 28 * (a * b * c) ->"),
     ("Maximisers", "net psi <= over net phi ->\n", "net psi <= 1 + over net phi ->\n"),
-    ("Maximisers", "Notation best := (constant", "Notation best := (49/50 * constant"),
+    (
+        "Maximisers",
+        "(order G).\nLocal Notation best := (constant",
+        "(order G).\nLocal Notation best := (49/50 * constant",
+    ),
     ("Maximisers", "difference_at G net a b d = best.", "difference_at G net a b d = 2 * best."),
     ("Maximisers", "(v o) = square (order G) (w o).", "(v o) = 2 * square (order G) (w o)."),
     ("Maximisers", "part s (u o) = N o ^ 2 / 3 /\\", "part s (u o) = N o ^ 2 / 2 /\\"),

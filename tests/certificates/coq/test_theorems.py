@@ -99,6 +99,14 @@ def test_the_project_of_coq_lists_every_file():
     assert sorted(listed) == sorted(str(file.relative_to(THEORY)) for file in THEORY.rglob("*.v"))
 
 
+def test_dune_and_opam_name_the_project_of_coq():
+    stanza = "(include_subdirs qualified)\n(coq.theory\n (name Lemmata)\n (package coq-lemmata))\n"
+    assert (THEORY / "dune").read_text() == stanza
+    assert (THEORY / "_CoqProject").read_text().startswith("-Q . Lemmata\n")
+    assert "(name coq-lemmata)\n" in (THEORY / "dune-project").read_text()
+    assert '"logpath:Lemmata"' in (THEORY / "coq-lemmata.opam").read_text()
+
+
 def test_nothing_is_admitted():
     files = sorted(THEORY.rglob("*.v"))
     assert {"Statement", "Checker", "Sound", "Unseen", "Symmetry", "Three", "Seven"} <= {file.stem for file in files}
