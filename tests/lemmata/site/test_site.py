@@ -479,6 +479,7 @@ def test_a_statement_has_neighbours_where_any_kind_of_edge_joins_it(library):
         heading, drawn, listed = _neighbours(entry, library, edges)
         assert heading.startswith("## ")
         assert f'href="../../{statement_place(second)}.html"' in drawn
+        assert '<script src="../../_static/dependencies.js"></script>' in drawn
         assert listed.startswith(words)
         assert second in listed
     for functions, shown in (("fghi", "`f`, `g`, `h` and 1 more"), ("fgh", "`f`, `g`, `h`"), ("f", ": `f`")):
