@@ -1,9 +1,10 @@
-"""Tables whose maximum margin is already that of the whole table, and what that forces in the cell not given.
+"""Tables whose maximum margin is already that of the whole table, and what that forces in the cells not given.
 
-What is known is one family (ext-T10 of the chapter feature_emergence, proofs/triangles.md): the table of an abelian
-group of order n >= 11 prime to 6, under any names, without one cell. It rests on a written proof: no kernel checks it,
-and there is no document. Checked here are the weights of the triples of the given cells, integers whose laws are
-compared exactly, and the constants of the proof, fractions.
+The table is that of an abelian group of odd order n, under any names. Two results say so. One cell is missing, n >= 11
+is prime to 6: a written proof for every n (ext-T10 of the chapter feature_emergence). Any cells are missing: ext-T11,
+whose three conditions are computed for the table at hand: weights of triangles, found by a program and rounded to
+integers, whose laws are compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime.
+Both rest on proofs/triangles.md: no kernel checks them, and there is no document.
 """
 
 from __future__ import annotations
@@ -15,21 +16,31 @@ from math import gcd, inf, nan, nextafter, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmata.certificates.operations.triangle_weights import (
+    TriangleProgramError,
+    conditions_met,
+    exact_weights,
+    triangle_conditions,
+)
 from lemmata.certificates.operations.triangles import (
-    SIX_POINTS,
     WaveBounds,
     group_elements,
     one_cell_weights,
-    triangle_law,
     wave_bounds,
 )
 from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells
 from lemmata.certificates.operations.unseen_symmetry import true_labels
+from lemmata.certificates.operations.wave_form import only_waves
+from lemmata.certificates.operations.wave_networks import margins_decide
 from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.operations.classes import group_of_operation
-from lemmata.numerics.operations.operation import Cell, Operation
+from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
+
+LARGEST = 33
+MOST_ORBITS = 2000
+"""Larger groups and systems of weights are not tried: enough for Z_13, and for one cell beyond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,23 +48,19 @@ class ForcedTable:
     """Every network of maximum margin on the given cells has exactly that margin at every triple of every cell.
 
     Attributes:
-        truth, given: the whole table, and the table without one cell.
+        truth, given: the whole table, and the table without some cells.
         orders: the group is the product of the cyclic groups of these orders.
         weights: integers, shape (rows, columns, labels): an optimal strategy on the triples of the given cells, up to
-            its sum; 0 at the cell that is not given and at the true labels.
-        bounds: the constants by which only waves are best responses to it.
+            its sum; 0 at the cells that are not given and at the true labels.
+        bounds: the constants by which only waves are best responses to it (ext-T10); None where balls proved the form
+            of these weights positive definite (ext-T11).
     """
 
     truth: Operation
     given: Operation
     orders: tuple[int, ...]
     weights: NDArray[np.int64]
-    bounds: WaveBounds
-
-    @property
-    def cell(self) -> Cell:
-        """The cell that is not given."""
-        return self.given.missing[0]
+    bounds: WaveBounds | None
 
     @property
     def margin(self) -> float:
@@ -62,14 +69,19 @@ class ForcedTable:
         return sqrt(2 / 27) / (sqrt(n) * (n - 1))
 
     def unseen(self) -> UnseenCells:
-        """The same as a verdict on the unseen cell, about networks of maximum margin: epsilon is 0."""
-        n, zero, (a, b) = prod(self.orders), Fraction(0), self.cell
+        """The same as a verdict on the unseen cells, about networks of maximum margin: epsilon is 0."""
+        n, zero = prod(self.orders), Fraction(0)
         threshold = f"sqrt(2/27)/({n - 1} sqrt({n}))"
-        reason = "the whole margin against every label, by a written proof (feature-emergence:ext-T10)"
-        label = self.truth.values[a][b]
-        cell = UnseenCell(self.cell, label, "right", 1.0, (nan, nan), zero, threshold, None, reason)
+        source = "a written proof (feature-emergence:ext-T10)"
+        if self.bounds is None:
+            source = "a written proof (feature-emergence:ext-T11), with weights, balls and a rank for these cells"
+        reason = f"the whole margin against every label, by {source}"
+        cells = tuple(
+            UnseenCell(cell, label, "right", 1.0, (nan, nan), zero, threshold, None, reason)
+            for cell, label in true_labels(self.truth, self.given).items()
+        )
         lower, upper = (nextafter(self.margin * (1 + sign * 2.0**-50), sign * inf) for sign in (-1, 1))
-        return UnseenCells(self.truth, self.given, lower, upper, zero, threshold, (cell,))
+        return UnseenCells(self.truth, self.given, lower, upper, zero, threshold, cells)
 
 
 def forced(truth: Operation, given: Operation) -> ForcedTable | None:
@@ -84,47 +96,53 @@ def forced(truth: Operation, given: Operation) -> ForcedTable | None:
     """
     true_labels(truth, given)
     n = truth.label_count
-    if len(given.missing) != 1 or n < 11 or gcd(n, 6) > 1:
+    if n % 2 == 0 or len(given.missing) >= n * n // 2:
         return None
     group = group_of_operation(truth)
     if group is None or (group.table != group.table.T).any():
         return None
     orders, number = _coordinates(group)
-    integers, _ = one_cell_weights(orders)
-    bounds = wave_bounds(n)
-    if not (bounds.enough and _conditions(orders, integers)):  # true by the theorem, and checked nevertheless
-        return None
     values = truth.array()
     elements = group_elements(orders)
+    steps = np.array([prod(orders[i + 1 :]) for i in range(len(orders))])
+    # the label in (i, j) is x_i + y_j + a constant, where x_i stands in the first column and y_j in the first row
     row, column = given.missing[0]
 
     def moved(labels: NDArray[np.int64], origin: int) -> NDArray[np.int64]:
         """The numbers of the elements x - origin."""
-        steps = [prod(orders[i + 1 :]) for i in range(len(orders))]
-        return (elements[number[labels]] - elements[number[origin]]) % np.array(orders) @ np.array(steps)
+        return (elements[number[labels]] - elements[number[origin]]) % np.array(orders) @ steps
 
-    # the label in (i, j) is x_i + y_j, where x_i stands in the first column and y_j in the first row
     a, b = moved(values[:, 0], values[row, 0]), moved(values[0], values[0, column])
-    steps = np.stack([moved(np.arange(n), int(label)) for label in values.ravel()]).reshape(n, n, n)
-    return ForcedTable(truth, given, orders, integers[a[:, None, None], b[None, :, None], steps], bounds)
+    found = _weights(orders, [(int(a[i]), int(b[j])) for i, j in given.missing])
+    if found is None:
+        return None
+    integers, bounds = found
+    d = np.stack([moved(np.arange(n), int(label)) for label in values.ravel()]).reshape(n, n, n)
+    return ForcedTable(truth, given, orders, integers[a[:, None, None], b[None, :, None], d], bounds)
 
 
-def _conditions(orders: tuple[int, ...], weights: NDArray[np.int64]) -> bool:
-    """Nonnegative, one law on the six points, none of it in (0, 0), and uniform (a, d), (b, d) and (a + b + d, d)."""
-    n = len(weights)
-    laws = [triangle_law(orders, weights, point) for point in SIX_POINTS]
-    sums = np.zeros((n, n), np.int64)
-    elements, steps = group_elements(orders), np.array([prod(orders[i + 1 :]) for i in range(len(orders))])
-    total = (elements[:, None, None] + elements[None, :, None] + elements) % np.array(orders) @ steps
-    np.add.at(sums, (total, np.broadcast_to(np.arange(n), total.shape)), weights)
-    flat = [margin[:, 1:] for margin in (weights.sum(axis=0), weights.sum(axis=1), sums)]
-    return (
-        weights.min() >= 0
-        and not weights[:, :, 0].any()
-        and laws[0][0, 0] == 0
-        and all(np.array_equal(law, laws[0]) for law in laws)
-        and all((margin == flat[0][0, 0]).all() for margin in flat)
-    )
+def _weights(
+    orders: tuple[int, ...], missing: list[tuple[int, int]]
+) -> tuple[NDArray[np.int64], WaveBounds | None] | None:
+    """Weights that force the addition table of a group without some cells, one of them (0, 0); None without them."""
+    n = prod(orders)
+    if len(missing) == 1 and n >= 11 and gcd(n, 6) == 1:
+        integers, _ = one_cell_weights(orders)
+        bounds = wave_bounds(n)
+        # true by the theorem, and checked nevertheless
+        return (integers, bounds) if bounds.enough and conditions_met(orders, integers, missing) else None
+    if n > LARGEST:
+        return None
+    conditions = triangle_conditions(orders, missing)
+    if len(conditions.sizes) > MOST_ORBITS:
+        return None
+    try:
+        weights = exact_weights(conditions)
+    except TriangleProgramError:
+        return None
+    if weights is None or not (only_waves(orders, weights) and margins_decide(orders, weights)):
+        return None
+    return weights, None
 
 
 def _coordinates(group: FiniteGroup) -> tuple[tuple[int, ...], NDArray[np.int64]]:

@@ -1,0 +1,311 @@
+"""Weights of triangles for any set of missing cells: the conditions of ext-T8, near the uniform weights and in integers.
+
+The unknown weights of the triples (a, b, d) whose six points are given are n q, so that 1 is uniform. They may be
+taken constant on the orbits of the maps (a, b, d) -> (t a + x, t b + y, t d), t prime to the exponent, and the exchange
+of a and b, that keep the set of missing cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from math import ceil, gcd, lcm, prod
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lemmata.certificates.operations.triangles import SIX_POINTS, group_elements, triangle_law
+
+__all__ = [
+    "TriangleConditions",
+    "TriangleProgramError",
+    "conditions_met",
+    "contradiction",
+    "contradicts",
+    "exact_weights",
+    "near_weights",
+    "triangle_conditions",
+]
+
+NONE = 1e-6
+"""A weight below this in the middle of all solutions counts as 0 in every one."""
+MIDDLE = Fraction(1, 4)
+"""The share of the middle in what is rounded; the rest is the solution nearest to the uniform one."""
+GRID = 10**6
+"""Free weights are rounded to multiples of 1/GRID."""
+
+SIZES = (10, 100, 1000, 10**5, 10**7)
+"""Of the largest integer of a contradiction, tried in turn."""
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+
+
+class TriangleProgramError(RuntimeError):
+    """The solver neither found weights nor showed that there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleConditions:
+    """The linear conditions on the weight of each orbit of allowed triples.
+
+    Attributes:
+        orders: of the cyclic factors of the group.
+        missing: numbers of the cells that are not given.
+        orbit: of each triple (a, b, d), shape (n, n, n); -1 where one of the six points is missing, and for d = 0.
+        sizes: of the orbits.
+        matrix, right: the conditions, integers; the last orbit of rows are the uniform marginals.
+    """
+
+    orders: tuple[int, ...]
+    missing: tuple[Pair, ...]
+    orbit: Integers
+    sizes: Integers
+    matrix: sparse.csr_array
+    right: Integers
+
+    def spread(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Weights of orbits as weights of triples, shape (n, n, n)."""
+        padded = np.append(weights, weights.dtype.type(0) if weights.dtype != object else 0)
+        return padded[self.orbit]
+
+
+def triangle_conditions(orders: Sequence[int], missing: Collection[Pair]) -> TriangleConditions:
+    """The conditions of ext-T8 where some cells are missing.
+
+    Args:
+        orders: of the cyclic factors of a group of odd order.
+        missing: cells (a, b), by the numbers of their elements in `group_elements`.
+
+    Raises:
+        ValueError: as `group_elements`, for a group of even order, and for cells outside of the table.
+    """
+    group = _Group.of(orders)
+    n = group.size
+    if any(not (0 <= a < n and 0 <= b < n) for a, b in missing):
+        raise ValueError(f"The cells have numbers from 0 to {n - 1}, but missing are {sorted(missing)}.")
+    given = np.ones((n, n), bool)
+    for cell in missing:
+        given[cell] = False
+    a, b, d = np.indices((n, n, n))
+    points = [group.point(a, b, d, point) for point in SIX_POINTS]
+    allowed = np.all([given[x, y] for x, y in points], axis=0)
+    allowed[:, :, 0] = False
+    orbit = _orbits(group, missing, allowed)
+    chosen = np.nonzero(allowed)
+    number = orbit[chosen]
+    count = int(number.max(initial=-1)) + 1
+    sizes = np.bincount(number, minlength=count)
+
+    def rows(places: Integers, total: int) -> sparse.csr_array:
+        ones = np.ones(len(places), np.int64)
+        return sparse.csr_array((ones, (places, number)), shape=(total, count))
+
+    laws = [rows((x * n + y)[chosen], n * n) for x, y in points]
+    sums = group.plus[group.plus[a, b], d]
+    margins = [rows((x * n + d)[chosen], n * n)[np.arange(n * n) % n > 0] for x in (a, b, sums)]
+    matrix = sparse.vstack([*(law - laws[0] for law in laws[1:]), *margins]).tocsr()
+    right = np.concatenate([np.zeros(5 * n * n, np.int64), np.full(3 * n * (n - 1), n)])
+    both = np.unique(np.hstack([matrix.toarray(), right[:, None]]), axis=0)
+    both = both[np.any(both != 0, axis=1)]
+    return TriangleConditions(
+        tuple(orders), tuple(sorted(missing)), orbit, sizes, sparse.csr_array(both[:, :-1]), both[:, -1]
+    )
+
+
+def near_weights(conditions: TriangleConditions, *, middle: bool = False) -> Floats | None:
+    """The nonnegative weights nearest to the uniform ones, or well inside of all; None where the solver shows none.
+
+    Args:
+        conditions: which weights.
+        middle: whether to ask for a solution in the middle of all: where it is 0 (below `NONE`), all are.
+
+    Raises:
+        TriangleProgramError: where the solver does not decide.
+    """
+    found = _solved(conditions, middle)
+    return None if found is None or "Infeasible" in str(found.status) else np.array(found.x)
+
+
+def contradiction(conditions: TriangleConditions) -> Integers | None:
+    """Integers, one for each condition, that show that no weights meet all; None where none were found.
+
+    Raises:
+        TriangleProgramError: as `near_weights`.
+    """
+    found = _solved(conditions, True)
+    if found is None or "Infeasible" not in str(found.status):
+        return None
+    y = np.array(found.z)[: len(conditions.right)]
+    cover = (conditions.right > 0).astype(np.int64)
+    for size in SIZES:
+        whole = np.rint(size * y / np.abs(y).max()).astype(np.int64)
+        low = int((whole @ conditions.matrix).min())
+        if low < 0:  # the uniform marginals together see every orbit
+            whole += ceil(-low / int((cover @ conditions.matrix).min())) * cover
+        if contradicts(conditions, whole):
+            return whole
+    return None
+
+
+def contradicts(conditions: TriangleConditions, combination: Integers) -> bool:
+    """Whether a combination of the conditions has nonnegative coefficients and a negative right side, exactly.
+
+    Raises:
+        ValueError: for integers of another number than the conditions.
+    """
+    if combination.shape != conditions.right.shape:
+        raise ValueError(f"There are {len(conditions.right)} conditions, not {len(combination)}.")
+    return bool((combination @ conditions.matrix).min() >= 0 and combination @ conditions.right < 0)
+
+
+def exact_weights(conditions: TriangleConditions) -> Integers | None:
+    """Integers near the weights nearest to the uniform ones that meet all conditions; None where none were found.
+
+    Returns:
+        Shape (n, n, n), indices a, b, d, nonnegative, and positive wherever a solution can be.
+
+    Raises:
+        TriangleProgramError: as `near_weights`.
+    """
+    nearest = near_weights(conditions)
+    middle = None if nearest is None else near_weights(conditions, middle=True)
+    if nearest is None or middle is None:
+        return None
+    support = np.flatnonzero(middle > NONE)
+    target = (1 - float(MIDDLE)) * nearest + float(MIDDLE) * middle
+    weights = _rounded(conditions.matrix[:, support].toarray(), conditions.right, target[support])
+    if weights is None:
+        return None
+    whole = np.zeros(len(conditions.sizes), object)
+    whole[support] = weights
+    if any(abs(x) >= 2**62 // len(conditions.orbit) ** 3 for x in whole):  # sums of all must fit
+        return None
+    found = conditions.spread(whole).astype(np.int64)
+    return found if conditions_met(conditions.orders, found, conditions.missing) else None
+
+
+def conditions_met(orders: Sequence[int], weights: Integers, missing: Collection[Pair]) -> bool:
+    """Whether integers meet the conditions of ext-T8, where some cells are missing, exactly.
+
+    Nonnegative, 0 for d = 0, one law on the six points, none of it in a missing cell, and uniform (a, d), (b, d) and
+    (a + b + d, d).
+
+    Raises:
+        ValueError: as `triangle_law`.
+    """
+    laws = [triangle_law(orders, weights, point) for point in SIX_POINTS]
+    n = len(weights)
+    elements, steps = group_elements(orders), np.array([prod(orders[i + 1 :]) for i in range(len(orders))])
+    total = (elements[:, None, None] + elements[None, :, None] + elements) % np.array(orders) @ steps
+    sums = np.zeros((n, n), np.int64)
+    np.add.at(sums, (total, np.broadcast_to(np.arange(n), total.shape)), weights)
+    flat = [margin[:, 1:] for margin in (weights.sum(axis=0), weights.sum(axis=1), sums)]
+    return bool(
+        weights.min() >= 0
+        and not weights[:, :, 0].any()
+        and not any(laws[0][cell] for cell in missing)
+        and all(np.array_equal(law, laws[0]) for law in laws)
+        and flat[0][0, 0] > 0
+        and all((margin == flat[0][0, 0]).all() for margin in flat)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Sums and halves of the numbered elements of a group of odd order."""
+
+    orders: tuple[int, ...]
+    size: int
+    plus: Integers
+    half: Integers
+    times: Integers
+
+    @classmethod
+    def of(cls, orders: Sequence[int]) -> _Group:
+        elements, factors = group_elements(orders), np.array(orders)
+        if any(order % 2 == 0 for order in orders):
+            raise ValueError(f"Midpoints need a group of odd order, not one with the factors {list(orders)}.")
+        steps = np.array([prod(orders[i + 1 :]) for i in range(len(orders))])
+        multiples = np.arange(lcm(*orders))[:, None, None] * elements
+        return cls(
+            tuple(orders),
+            len(elements),
+            (elements[:, None] + elements[None]) % factors @ steps,
+            elements * ((factors + 1) // 2) % factors @ steps,
+            multiples % factors @ steps,
+        )
+
+    def point(self, a: Integers, b: Integers, d: Integers, point: Pair) -> tuple[Integers, Integers]:
+        """One of the six points of triangles."""
+        s, t = (self.times[x, self.half[d]] for x in point)
+        return self.plus[a, s], self.plus[b, t]
+
+
+def _orbits(group: _Group, missing: Collection[Pair], allowed: NDArray[np.bool_]) -> Integers:
+    """Numbers of the orbits of allowed triples under the maps that keep the missing cells."""
+    n, exponent = group.size, len(group.times)
+    cells = sorted(missing)
+    a, b, d = np.indices((n, n, n))
+    first = np.arange(n**3).reshape(n, n, n)
+    minus = group.times[exponent - 1]
+    units = [t for t in range(1, exponent) if gcd(t, exponent) == 1]
+    for t, swap, target in [(t, swap, target) for t in units for swap in (False, True) for target in cells]:
+        start = cells[0][::-1] if swap else cells[0]
+        x, y = (group.plus[target[i], minus[group.times[t, start[i]]]] for i in (0, 1))
+
+        def moved(row: Any, column: Any, t: int = t, x: int = x, y: int = y, swap: bool = swap) -> tuple[Any, Any]:
+            row, column = (column, row) if swap else (row, column)
+            return group.plus[group.times[t, row], x], group.plus[group.times[t, column], y]
+
+        if {tuple(map(int, moved(*cell))) for cell in cells} == set(cells):
+            row, column = moved(a, b)
+            image = (row * n + column) * n + group.times[t, d]
+            first = np.minimum(first, first.ravel()[image])
+    # the maps are a group, so that one round of all of them finds the least element of each orbit
+    orbit = np.full((n, n, n), -1)
+    orbit[allowed] = np.unique(first[allowed], return_inverse=True)[1]
+    return orbit
+
+
+def _solved(conditions: TriangleConditions, middle: bool) -> Any:
+    """What the solver says, optimal or infeasible; None without any allowed triple."""
+    count = len(conditions.sizes)
+    if not count:
+        return None
+    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    sizes = conditions.sizes / conditions.sizes.mean()
+    quadratic = sparse.csc_matrix((count, count)) if middle else sparse.csc_matrix(sparse.diags_array(sizes))
+    matrix = sparse.csc_matrix(sparse.vstack([conditions.matrix, -sparse.eye_array(count)]))
+    right = np.concatenate([conditions.right, np.zeros(count)]).astype(float)
+    cones = [clarabel.ZeroConeT(len(conditions.right)), clarabel.NonnegativeConeT(count)]
+    linear = np.zeros(count) if middle else -sizes
+    found = clarabel.DefaultSolver(quadratic, linear, matrix, right, cones, settings).solve()
+    status = str(found.status)
+    if "Solved" not in status and "PrimalInfeasible" not in status:
+        raise TriangleProgramError(f"Weights of triangles were not decided: the solver ended with {status!r}.")
+    return found
+
+
+def _rounded(matrix: Integers, right: Integers, near: Floats) -> NDArray[Any] | None:
+    """A solution near a given one, times a positive integer; None where it is not nonnegative."""
+    echelon, divisor, rank = fmpz_mat(np.hstack([matrix, right[:, None]]).tolist()).rref()
+    rows = np.array([int(x) for x in echelon.entries()], object).reshape(len(matrix), -1)[: int(rank)]
+    pivots = np.array([np.flatnonzero(row)[0] for row in rows])
+    if int(divisor) < 0:
+        rows, divisor = -rows, -divisor
+    if pivots[-1] == matrix.shape[1]:  # the conditions contradict each other
+        return None
+    free = np.array([round(float(x) * GRID) for x in near], object)
+    free[pivots] = 0
+    values = free * int(divisor)
+    values[pivots] = rows[:, -1] * GRID - rows[:, :-1] @ free
+    return None if min(values) < 0 else values // gcd(*values)
