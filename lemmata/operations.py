@@ -16,7 +16,7 @@ exactness      plane_network: the network that is the dual of the plane program;
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell; committed_verdicts: many of them; plot_unseen, draw_unseen: a map of the table
                forced: where a theorem says that all networks of maximum margin are right, with the whole margin;
-               ForcedTable
+               ForcedTable; committed_forced: small groups whose sets of missing cells are decided, proved
 curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
@@ -27,6 +27,7 @@ from lemmata.certificates.operations.certify import OperationCertificate, certif
 from lemmata.certificates.operations.columns import FoundNetwork, best_network, integer_network
 from lemmata.certificates.operations.exact_networks import exact_network
 from lemmata.certificates.operations.forced import ForcedTable, forced
+from lemmata.certificates.operations.forced_survey import committed_forced
 from lemmata.certificates.operations.gaps import checked_gap, find_gap, known_gaps
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.plane_networks import plane_network

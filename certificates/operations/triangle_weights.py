@@ -1,4 +1,4 @@
-"""Weights of triangles for any set of missing cells: the conditions of ext-T8, near the uniform weights and in integers.
+"""Weights of triangles for any set of missing cells: the conditions of ext-T8, in floats and in integers.
 
 The unknown weights of the triples (a, b, d) whose six points are given are n q, so that 1 is uniform. They may be
 taken constant on the orbits of the maps (a, b, d) -> (t a + x, t b + y, t d), t prime to the exponent, and the exchange
@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from math import ceil, gcd, lcm, prod
+from math import gcd, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,6 @@ __all__ = [
     "TriangleConditions",
     "TriangleProgramError",
     "conditions_met",
-    "contradiction",
-    "contradicts",
     "exact_weights",
     "near_weights",
     "triangle_conditions",
@@ -38,9 +36,6 @@ MIDDLE = Fraction(1, 4)
 """The share of the middle in what is rounded; the rest is the solution nearest to the uniform one."""
 GRID = 10**6
 """Free weights are rounded to multiples of 1/GRID."""
-
-SIZES = (10, 100, 1000, 10**5, 10**7)
-"""Of the largest integer of a contradiction, tried in turn."""
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -58,17 +53,24 @@ class TriangleConditions:
     Attributes:
         orders: of the cyclic factors of the group.
         missing: numbers of the cells that are not given.
+        plus: the sums of the numbered elements, shape (n, n).
         orbit: of each triple (a, b, d), shape (n, n, n); -1 where one of the six points is missing, and for d = 0.
         sizes: of the orbits.
-        matrix, right: the conditions, integers; the last orbit of rows are the uniform marginals.
+        matrix, right: the conditions, integers; right is n at the uniform marginals, else 0.
     """
 
     orders: tuple[int, ...]
     missing: tuple[Pair, ...]
+    plus: Integers
     orbit: Integers
     sizes: Integers
     matrix: sparse.csr_array
     right: Integers
+
+    def triples(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """a, b, d and the orbit of each allowed triple."""
+        a, b, d = np.nonzero(self.orbit >= 0)
+        return a, b, d, self.orbit[a, b, d]
 
     def spread(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Weights of orbits as weights of triples, shape (n, n, n)."""
@@ -115,7 +117,7 @@ def triangle_conditions(orders: Sequence[int], missing: Collection[Pair]) -> Tri
     both = np.unique(np.hstack([matrix.toarray(), right[:, None]]), axis=0)
     both = both[np.any(both != 0, axis=1)]
     return TriangleConditions(
-        tuple(orders), tuple(sorted(missing)), orbit, sizes, sparse.csr_array(both[:, :-1]), both[:, -1]
+        tuple(orders), tuple(sorted(missing)), group.plus, orbit, sizes, sparse.csr_array(both[:, :-1]), both[:, -1]
     )
 
 
@@ -129,40 +131,25 @@ def near_weights(conditions: TriangleConditions, *, middle: bool = False) -> Flo
     Raises:
         TriangleProgramError: where the solver does not decide.
     """
-    found = _solved(conditions, middle)
-    return None if found is None or "Infeasible" in str(found.status) else np.array(found.x)
-
-
-def contradiction(conditions: TriangleConditions) -> Integers | None:
-    """Integers, one for each condition, that show that no weights meet all; None where none were found.
-
-    Raises:
-        TriangleProgramError: as `near_weights`.
-    """
-    found = _solved(conditions, True)
-    if found is None or "Infeasible" not in str(found.status):
+    count = len(conditions.sizes)
+    if not count:
         return None
-    y = np.array(found.z)[: len(conditions.right)]
-    cover = (conditions.right > 0).astype(np.int64)
-    for size in SIZES:
-        whole = np.rint(size * y / np.abs(y).max()).astype(np.int64)
-        low = int((whole @ conditions.matrix).min())
-        if low < 0:  # the uniform marginals together see every orbit
-            whole += ceil(-low / int((cover @ conditions.matrix).min())) * cover
-        if contradicts(conditions, whole):
-            return whole
-    return None
-
-
-def contradicts(conditions: TriangleConditions, combination: Integers) -> bool:
-    """Whether a combination of the conditions has nonnegative coefficients and a negative right side, exactly.
-
-    Raises:
-        ValueError: for integers of another number than the conditions.
-    """
-    if combination.shape != conditions.right.shape:
-        raise ValueError(f"There are {len(conditions.right)} conditions, not {len(combination)}.")
-    return bool((combination @ conditions.matrix).min() >= 0 and combination @ conditions.right < 0)
+    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    sizes = conditions.sizes / conditions.sizes.mean()
+    quadratic = sparse.csc_matrix((count, count)) if middle else sparse.csc_matrix(sparse.diags_array(sizes))
+    matrix = sparse.csc_matrix(sparse.vstack([conditions.matrix, -sparse.eye_array(count)]))
+    right = np.concatenate([conditions.right, np.zeros(count)]).astype(float)
+    cones = [clarabel.ZeroConeT(len(conditions.right)), clarabel.NonnegativeConeT(count)]
+    linear = np.zeros(count) if middle else -sizes
+    found = clarabel.DefaultSolver(quadratic, linear, matrix, right, cones, settings).solve()
+    status = str(found.status)
+    if "PrimalInfeasible" in status:
+        return None
+    if "Solved" not in status:
+        raise TriangleProgramError(f"Weights of triangles were not decided: the solver ended with {status!r}.")
+    return np.array(found.x)
 
 
 def exact_weights(conditions: TriangleConditions) -> Integers | None:
@@ -272,27 +259,6 @@ def _orbits(group: _Group, missing: Collection[Pair], allowed: NDArray[np.bool_]
     orbit = np.full((n, n, n), -1)
     orbit[allowed] = np.unique(first[allowed], return_inverse=True)[1]
     return orbit
-
-
-def _solved(conditions: TriangleConditions, middle: bool) -> Any:
-    """What the solver says, optimal or infeasible; None without any allowed triple."""
-    count = len(conditions.sizes)
-    if not count:
-        return None
-    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    sizes = conditions.sizes / conditions.sizes.mean()
-    quadratic = sparse.csc_matrix((count, count)) if middle else sparse.csc_matrix(sparse.diags_array(sizes))
-    matrix = sparse.csc_matrix(sparse.vstack([conditions.matrix, -sparse.eye_array(count)]))
-    right = np.concatenate([conditions.right, np.zeros(count)]).astype(float)
-    cones = [clarabel.ZeroConeT(len(conditions.right)), clarabel.NonnegativeConeT(count)]
-    linear = np.zeros(count) if middle else -sizes
-    found = clarabel.DefaultSolver(quadratic, linear, matrix, right, cones, settings).solve()
-    status = str(found.status)
-    if "Solved" not in status and "PrimalInfeasible" not in status:
-        raise TriangleProgramError(f"Weights of triangles were not decided: the solver ended with {status!r}.")
-    return found
 
 
 def _rounded(matrix: Integers, right: Integers, near: Floats) -> NDArray[Any] | None:

@@ -27,7 +27,7 @@ from lemmata.numerics.exact.precision import precision
 
 __all__ = ["only_waves", "pair_angles", "wave_form"]
 
-BITS = 128
+BITS = 64
 """Of the balls."""
 
 Integers = NDArray[np.int64]

@@ -58,4 +58,4 @@ def margins_decide(orders: Sequence[int], weights: Integers) -> bool:
         turned = (turned - powers[-(values[a] + values[b] + values[d]) % exponent]) % p
         columns += [powers[(i * values[a] + j * values[b]) % exponent] * turned % p for i, j in EXPONENTS]
     matrix = np.stack(columns, axis=1)
-    return nmod_mat(*matrix.shape, matrix.ravel().tolist(), p).rank() == unknown
+    return nmod_mat(len(a), unknown, matrix.ravel().tolist(), p).rank() == unknown

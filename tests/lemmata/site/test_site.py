@@ -116,7 +116,7 @@ def test_the_built_pages_say_verdict_meaning_reach_and_grade_of_every_entry(site
             if "fails" in entry:
                 assert f"What fails: {FAILS[entry['fails']][:30]}" in shown.replace("What fails :", "What fails:")
             count += 1
-    assert count == 547
+    assert count == 549
 
 
 def test_the_page_of_a_statement_says_what_the_ledger_says(site):

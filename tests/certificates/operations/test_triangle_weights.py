@@ -1,0 +1,82 @@
+"""Weights of triangles for any missing cells: solutions, contradictions, and what they are held against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lemmata.certificates.operations.triangle_contradictions import Contradiction, contradiction, contradicts
+from lemmata.certificates.operations.triangle_weights import (
+    conditions_met,
+    exact_weights,
+    near_weights,
+    triangle_conditions,
+)
+from lemmata.certificates.operations.triangles import one_cell_weights
+
+
+def test_the_closed_weights_meet_the_conditions_as_one_orbit_after_the_other() -> None:
+    weights, scale = one_cell_weights([11])
+    conditions = triangle_conditions((11,), [(0, 0)])
+    places = np.unique(conditions.orbit, return_index=True)[1][1:]
+    values = weights.ravel()[places]
+    assert np.array_equal(conditions.spread(values), weights)  # they have all the symmetries
+    assert np.array_equal(conditions.matrix @ values, scale * conditions.right)
+    assert conditions.sizes.sum() == np.count_nonzero(conditions.orbit >= 0) == np.count_nonzero(weights)
+    assert conditions_met([11], weights, [(0, 0)])
+    near = near_weights(conditions)
+    assert near is not None
+    assert np.abs(conditions.matrix @ near - conditions.right).max() < 1e-6
+
+
+@pytest.mark.parametrize(("n", "missing"), [(9, [(0, 0), (1, 1)]), (9, [(4, 1)]), (7, [(2, 3)])])
+def test_rounded_weights(n: int, missing: list[tuple[int, int]]) -> None:
+    weights = exact_weights(triangle_conditions((n,), missing))
+    assert weights is not None
+    assert conditions_met([n], weights, missing)
+    assert not conditions_met([n], weights, [*missing, (5, 5)])
+    moved = weights.copy()
+    a, b, d = (int(x[0]) for x in np.nonzero(weights))
+    moved[a, b, d] -= 1
+    moved[a, b, d % (n - 1) + 1] += 1
+    assert not conditions_met([n], moved, missing)
+    assert not conditions_met([n], 0 * weights, missing)
+
+
+def test_no_cell_missing_has_the_uniform_weights() -> None:
+    weights = exact_weights(triangle_conditions((5,), []))
+    assert weights is not None
+    assert np.array_equal(weights[:, :, 1:], np.full((5, 5, 4), weights[0, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("missing", "neurons"), [([(0, 0), (0, 1)], False), ([(3, 1), (3, 2), (4, 4)], False), ([(0, 0), (1, 1)], True)]
+)
+def test_contradictions(missing: list[tuple[int, int]], neurons: bool) -> None:
+    conditions = triangle_conditions((7,), missing)
+    found = contradiction(conditions)
+    assert found is not None
+    assert contradicts(conditions, found)
+    assert bool(len(found.shares)) == neurons
+    assert (near_weights(conditions) is None) == (not neurons)
+    assert not contradicts(conditions, replace(found, combination=-found.combination))
+    if neurons:
+        assert not contradicts(conditions, replace(found, shares=-found.shares))
+        assert not contradicts(conditions, Contradiction(found.combination, found.neurons[:0], found.shares[:0]))
+
+
+def test_there_is_no_contradiction_where_weights_are() -> None:
+    conditions = triangle_conditions((7,), [(0, 0)])
+    assert contradiction(conditions) is None
+    with pytest.raises(ValueError, match="conditions"):
+        contradicts(conditions, Contradiction(np.zeros(3, int), np.zeros((0, 3, 7), int), np.zeros(0, int)))
+
+
+@pytest.mark.parametrize(
+    ("orders", "cell", "words"), [((4,), (0, 0), "odd order"), ((5,), (0, 5), "numbers from 0 to 4")]
+)
+def test_what_is_refused(orders: tuple[int, ...], cell: tuple[int, int], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        triangle_conditions(orders, [cell])
