@@ -16,9 +16,12 @@ exactness      plane_network: the network that is the dual of the plane program;
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell; committed_verdicts: many of them; plot_unseen, draw_unseen: a map of the table
                forced: where a theorem says that all networks of maximum margin are right, with the whole margin;
-               ForcedTable; committed_forced: small groups whose sets of missing cells are decided, proved
+               ForcedTable
 curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
+threshold      triangle_threshold: how many random cells can be missing until the margin grows, an experiment;
+               ascents_beyond: what networks say beyond it; ThresholdPoint; draw_, plot_triangle_threshold: the picture
+               committed_forced: small groups whose sets of missing cells are decided, proved
 """
 # ruff: noqa: F401 - the imports are the list of what is public here
 
@@ -49,6 +52,7 @@ from lemmata.certificates.operations.training import (
     neuron_spectrum,
     training_run,
 )
+from lemmata.certificates.operations.triangle_threshold import ThresholdPoint, ascents_beyond, triangle_threshold
 from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells, unseen_cells
 from lemmata.certificates.operations.unseen_curve import CurvePoint, ascended_point, unseen_curve
 from lemmata.certificates.operations.unseen_survey import committed_verdicts
@@ -57,6 +61,7 @@ from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
+from lemmata.reports.triangle_threshold import draw_triangle_threshold, plot_triangle_threshold
 from lemmata.reports.unseen import draw_unseen, plot_unseen
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
 

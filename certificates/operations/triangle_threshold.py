@@ -17,7 +17,9 @@ everywhere. Fixed before the run:
 - and, as an experiment of another kind, what networks found by ascent say of the missing cells
   (`unseen_curve.ascended_point`), for shares of missing cells far beyond.
 
-Solver and eigenvalues are floats: nothing here is proved. `forced_survey` has the proved cases.
+Solver and eigenvalues are floats: nothing here is proved. `forced_survey` has the proved cases. Orders for n = 13, 15
+and 17, and ascents for n = 9 and 13 and for more sets, were planned too, and were left out for want of time when five
+orders of n = 13 had been seen.
 """
 
 from __future__ import annotations
@@ -48,14 +50,14 @@ __all__ = ["ThresholdPoint", "ascents_beyond", "last_true", "necessary_share", "
 
 FORMAT, VERSION = "lemmata/triangle-threshold", 1
 COMMITTED = Path(__file__).parent / "results" / "triangle-threshold.json"
-SIZES = (7, 9, 11, 13)
+SIZES = (7, 9, 11)
 ORDERS, SEED = 20, 35
 LEAST = 1e-6
 CONFIDENCE = 0.95
-ASCENDED = (7, 9, 11, 13)
+ASCENDED = (7, 11)
 EIGHTHS = (1, 2, 3, 4, 5)
 """Of the cells are missing, where ascents are asked."""
-SETS, RUNS = 4, 2
+SETS, RUNS = 2, 2
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ def test_weights_of_a_renamed_table_pay_the_margin_and_no_more() -> None:
     rng, best = np.random.default_rng(5), 0.0
     for _ in range(20):
         v, w = rng.normal(size=(2, 11))
+        size = 0.0
         for _ in range(300):
             u = np.einsum("abc,b,c->a", residual, v, w)
             u /= np.linalg.norm(u)
