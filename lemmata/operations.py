@@ -20,8 +20,9 @@ unseen cells   unseen_cells: what all networks of nearly maximum margin say of t
 curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 threshold      triangle_threshold: how many random cells can be missing until the margin grows, an experiment;
-               ascents_beyond: what networks say beyond it; ThresholdPoint; plot_triangle_threshold, draw_triangle_threshold:
-               its picture; committed_forced: small groups whose sets of missing cells are decided, proved
+               ascents_beyond: what networks say beyond it; ThresholdPoint; draw_triangle_threshold,
+               plot_triangle_threshold: its picture
+               committed_forced: small groups whose sets of missing cells are decided, proved
 """
 # ruff: noqa: F401 - the imports are the list of what is public here
 
