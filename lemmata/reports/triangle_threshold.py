@@ -45,7 +45,7 @@ def plot_triangle_threshold(
             edgecolors="C2",
             label="ascents: the darker, the more missing cells are right",
         )
-    axes.set(xlabel="n", ylabel="share of missing cells", ylim=(0, None))
+    axes.set(xlabel="n", ylabel="share of missing cells", ylim=(0, None), xticks=sizes)
     axes.set_title("addition modulo n without random cells: floats and ascents, nothing proved", size=8)
     axes.legend(fontsize=7)
 
