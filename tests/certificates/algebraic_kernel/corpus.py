@@ -1,10 +1,13 @@
 """Documents of algebraic margins, each with one thing that the kernel has to notice, or none; and its limits."""
 
 import copy
+import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from tests.certificates.algebraic_kernel.documents import document
+from lemmata.certificates import algebraic_kernel
+from tests.certificates.algebraic_kernel.documents import document, verdict
 from tests.certificates.algebraic_kernel.forgeries import add, constant, monomials
 
 Document = dict[str, Any]
@@ -49,6 +52,26 @@ def rational_document() -> Document:
     return value
 
 
+@cache
+def _least_work(text: str) -> int:
+    low, high = 0, algebraic_kernel.MAX_WORK  # refused, accepted
+    try:
+        while high - low > 1:
+            algebraic_kernel.MAX_WORK = (low + high) // 2
+            if verdict(json.loads(text))[0] == 2:
+                low = algebraic_kernel.MAX_WORK
+            else:
+                high = algebraic_kernel.MAX_WORK
+    finally:
+        algebraic_kernel.MAX_WORK = 10**10
+    return high
+
+
+def least_work(value: Document) -> int:
+    """The least limit of work for which the kernel reads a document."""
+    return _least_work(json.dumps(value))
+
+
 def entries() -> Iterator[Entry]:
     """What the kernel decides."""
     one, two, four = document("00/11"), document("00/01"), document("01/23")
@@ -82,13 +105,23 @@ def entries() -> Iterator[Entry]:
     for name, limit in (("MAX_WORK", 10), ("MAX_ORDER_CUBED", 12**3 - 1), ("MAX_DEGREE", 1)):
         yield name, two, {name: limit}
     yield "the order at its limit", two, {"MAX_ORDER_CUBED": 12**3}
-    for work in range(360_000, 1_600_000, 31_000):  # the work of the first documents, finely
-        for i, value in enumerate((one, two)):
-            yield f"work {work} {i}", value, {"MAX_WORK": work}
+    for i, value in enumerate((one, two, four)):
+        work = least_work(value)
+        yield f"the least work {i}", value, {"MAX_WORK": work}
+        yield f"less work {i}", value, {"MAX_WORK": work - 1}
+    for path in ("multipliers.denominator", "proof.denominator"):
+        for unit in ("1", "0", "-1"):
+            yield f"{path} of {unit}", with_value(two, path, unit), {}
+    rows = two["proof"]["matrix"]
+    yield "a row fewer", with_value(two, "proof.matrix", rows[:-1]), {}
+    yield "a row more", with_value(two, "proof.matrix", [*rows, [0] * (len(rows) + 1)]), {}
+    for i in (-1, 1):
+        row = two["proof"]["matrix"][5]
+        yield f"a row with {i} entries more", with_value(two, "proof.matrix.5", [*row, 0] if i > 0 else row[:-1]), {}
     # the field
     low = int(two["field"]["low"])
-    yield "no zero", with_value(two, "field.low", str(low + 2)), {}
-    yield "no zero below", with_value(two, "field.low", str(low - 2)), {}
+    for change in (-2, -1, 1, 2):
+        yield f"no zero {change}", with_value(two, "field.low", str(low + change)), {}
     wide = with_value(with_value(two, "field.low", "1"), "field.bits", 0)
     yield "too wide", wide, {}
     for bits in (1, 2, 3, 5, 8, 13, 20, 40, 80, 160, 255, 300, 340, 400):
@@ -99,8 +132,20 @@ def entries() -> Iterator[Entry]:
     # theta exactly at an end, and two zeros between the ends: (x - 2)(x - 3), and x (x - 2)
     three = rational_document()
     yield "theta at the upper end", with_value(three, "field.low", str((3 << 300) - 1)), {}
-    for polynomial, start in ((["6", "-5"], "2"), (["2", "-3"], "1"), (["4", "-4"], "2")):
-        yield f"two zeros {start}", with_value(with_value(wide, "field.polynomial", polynomial), "field.low", start), {}
+    for polynomial, start in (
+        (["6", "-5"], "2"),
+        (["2", "-3"], "1"),
+        (["4", "-4"], "2"),
+        (["8", "-6"], "1"),
+        (["0", "-2"], "1"),
+        (["6", "-7"], "1"),
+        (["-2", "-1"], "1"),
+    ):
+        yield (
+            f"two zeros {polynomial}",
+            with_value(with_value(wide, "field.polynomial", polynomial), "field.low", start),
+            {},
+        )
     # above
     unit = int(two["multipliers"]["denominator"])
     shifted = copy.deepcopy(two)
@@ -156,6 +201,7 @@ def entries() -> Iterator[Entry]:
         for low, high in ((-1, 0), (1, 2), (0, 2), (-1, 1), (0, 0), (1, 1)):
             texts = {"lower": f"0.{digits + low:0{places}d}", "upper": f"0.{digits + high:0{places}d}"}
             yield f"decimals {low} {high} {i}", with_value(value, "margin", {**margin, **texts}), {}
+        yield f"other steps {i}", with_value(value, "margin", {**margin, "lower": "0.1", "upper": "2"}), {}
         yield f"another step {i}", with_value(value, "margin.upper", margin["upper"] + "0"), {}
         for lower, upper in (("0", "1"), ("0.1", "0.2"), ("0.2", "0.3"), ("0.3", "0.4"), ("0.0", "0.1")):
             yield f"{lower} {upper} {i}", with_value(value, "margin", {**margin, "lower": lower, "upper": upper}), {}
