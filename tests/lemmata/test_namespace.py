@@ -28,6 +28,11 @@ def test_every_name_resolves_and_has_a_summary(space, name):
     assert name in space.__doc__  # the docstring of the namespace is its table of contents
 
 
+def test_the_names_of_a_room_stand_under_the_title_of_their_module():
+    titles = [line for line in (lm.capacity.__doc__ or "").splitlines() if line and not line.startswith(" ")]
+    assert inspect.getmodule(lm.capacity.perceptron_norm).__doc__.partition("\n")[0] in titles
+
+
 def test_the_table_of_contents_names_nothing_else():
     lines = [line for line in (lm.__doc__ or "").splitlines() if line.startswith("    ")]
     names = {word.strip(",") for line in lines for word in line.split()}

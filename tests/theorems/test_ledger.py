@@ -159,6 +159,7 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
         ('chapter = "small"', 'chapter = "small"\nauthor = "x"', "unknown key 'author'"),
         ('chapter = "small"', "chapter =", "small/ledger.toml cannot be read"),
         (SMALL.partition("\n\n")[2], "", "needs its statements as a non-empty list"),
+        (SMALL.partition("\n\n")[2], "statement = []\n", "needs its statements as a non-empty list"),
         ('reach = "cases"\n', "", "small:lemma-2: a decided statement needs a reach, one of all, proof, cases, scaled"),
         ('reach = "cases"', 'reach = "most"', "unknown reach 'most'; the reaches are all, proof, cases, scaled"),
         ('reach = "cases"', 'reach = "proof"', "the reach proof needs the key 'proof'"),

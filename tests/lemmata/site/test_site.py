@@ -87,6 +87,12 @@ def test_an_older_address_leads_to_the_page(site):
     assert (site / "statements" / "turing" / "def-2.1.html").is_file()
 
 
+def test_the_page_of_the_search_alone_loads_the_search_by_number(site):
+    for page_, count in (("search", 1), ("index", 0)):
+        shown = (site / f"{page_}.html").read_text(encoding="utf-8")
+        assert [shown.count(f"/{name}") for name in ("statements.js", "numbers.js")] == [count] * 2
+
+
 def test_the_built_pages_say_verdict_meaning_reach_and_grade_of_every_entry(site):
     """Read back from the built site, with meanings that stand here in words of their own."""
     meanings = {

@@ -42,6 +42,7 @@ def test_a_parity_has_margin_one_and_a_fault_shows() -> None:
         ({"hidden": [[0.5, 1], [1, 1]]}, "exact"),
         ({"hidden": np.ones((2, 41), dtype=int)}, "one by one"),
         ({"readout": [2**40, 1], "hidden": [[2**30, 1], [1, 1]]}, "64-bit"),
+        ({"output_bias": -(2**63)}, "64-bit"),
         ({"support": (0, 2)}, "support"),
     ],
 )
