@@ -30,7 +30,8 @@ def test_every_name_resolves_and_has_a_summary(space, name):
 
 def test_the_names_of_a_room_stand_under_the_title_of_their_module():
     titles = [line for line in (lm.capacity.__doc__ or "").splitlines() if line and not line.startswith(" ")]
-    assert inspect.getmodule(lm.capacity.perceptron_norm).__doc__.partition("\n")[0] in titles
+    module = sys.modules[lm.capacity.perceptron_norm.__module__]
+    assert (module.__doc__ or "no title").partition("\n")[0] in titles
 
 
 def test_the_table_of_contents_names_nothing_else():

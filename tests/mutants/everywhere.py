@@ -98,7 +98,8 @@ def files_met(file: str, tree: Path) -> list[str]:
         unnamed, library = not names.search(text), not one.startswith("theorems/")
         return not mirrored(one), far > 1, unnamed, far, library, len(text)
 
-    found = sorted({*mirrors(file, tree), *imported, *([exact] if (tree / exact).is_file() else [])}, key=order)
+    own = {exact} if (tree / exact).is_file() else set[str]()
+    found = sorted({*mirrors(file, tree), *imported, *own}, key=order)
     near = sum(mirrored(one) or imported.get(one) == 1 for one in found)
     found = found[: min(MANY, max(FEW, near))]
     return [*found, RESULTS] if "/experiments/" in file and RESULTS not in found else found
