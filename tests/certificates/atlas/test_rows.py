@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import re
 from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, prod
 
 import pytest
+from sympy import expand, radsimp, sympify
 
 from lemmata.certificates.atlas.catalogue import catalogue
 from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
@@ -33,6 +35,7 @@ WRITTEN = {
     "operations": "shape proof margin exact gap grade",
     "tables": "shape proof margin exact gap grade",
     "unseen": "shape label verdict epsilon threshold bound proof grade",
+    "exact": "shape proof margin exact gap grade",
     "machines": "machine command margin exact gap grade decided_by",
 }
 
@@ -69,6 +72,28 @@ def test_margins_are_those_of_the_documents():
             assert gap * high <= Decimal("1.1") * (high - low)
 
 
+def test_algebraic_margins_are_the_zeros_of_their_documents():
+    """A root is evaluated in radicals, or the printed polynomial is that of the document."""
+    count = 0
+    for row, document in rows_of("exact"):
+        said, text = document["margin"], row["exact"]
+        coefficients = [int(c) for c in said["exact"]]
+        assert [row["margin"], row["grade"], row["gap"]] == [[said["lower"], said["upper"]], "exact", "0"]
+        if text.startswith("root of "):
+            terms = re.findall(r"([+-]?\d+)(?:\*g\^(\d+))?", text.removeprefix("root of "))
+            assert {int(power or 0) // 2: int(c) for c, power in terms} == dict(enumerate(coefficients))
+        else:
+            count += 1
+            gamma = sympify(text)
+            assert Decimal(said["lower"]) < Decimal(str(gamma.evalf(30))) < Decimal(said["upper"])
+            assert not radsimp(expand(sum(c * expand(gamma**2) ** i for i, c in enumerate(coefficients))))
+        values = document["table"]["values"]
+        assert row["shape"] == [len(values), len(values[0]), document["table"]["labels"]]
+        if "/" in row["name"] and not row["name"].startswith("op:"):
+            assert row["name"] == "/".join("".join(map(str, line)) for line in values) + " exactly"
+    assert count > 25
+
+
 def test_tables_have_the_sizes_of_their_documents_and_names():
     for row, document in rows_of("operations", "tables", "unseen"):
         values = document["table"]["values"]
@@ -98,8 +123,8 @@ OPERATIONS = {
 def test_operations_are_what_they_are_called():
     """Up to names of labels, and without the cells that were not seen."""
     count = 0
-    for row, document in rows_of("operations", "unseen"):
-        parts = row["name"].partition(" without ")[0].split(":")
+    for row, document in rows_of("operations", "unseen", "exact"):
+        parts = row["name"].partition(" without ")[0].removesuffix(" exactly").split(":")
         if parts[0] != "op":
             continue
         n, names, count = int(parts[2]), {}, count + 1
