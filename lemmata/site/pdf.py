@@ -161,7 +161,7 @@ def _formula(element: Element) -> str:
     if tag == "mspace":
         return "thin"
     if tag == "msqrt":
-        return f"sqrt({_row(parts)})"
+        return f"sqrt({_row([part for part in parts if part.get('height') is None])})"  # Typst needs no strut
     if tag == "mtable":
         rows = [", ".join(_formula(cell) or '""' for cell in row) for row in parts]
         return f"mat(delim: #none, {'; '.join(rows)})"

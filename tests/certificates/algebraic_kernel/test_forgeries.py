@@ -36,7 +36,7 @@ def test_forgeries_are_refused(effort):
     assert forged > 0.6 * count, seen
     assert seen[False, 1] > 0.25 * count, seen
     assert len(refused) == len(FORGED), refused
-    assert min(refused.values()) > 0, refused
+    assert effort.name == "quick" or min(refused.values()) > 0, refused  # four tries of each may all leave it true
 
 
 def test_edits_that_leave_the_claim_true_are_accepted(effort):
