@@ -15,7 +15,8 @@ the stream: u is a part of the class unless that is excluded.
 
 *A perceptron* of one hidden layer of ReLUs may stand between the stream and the readout, with or without a residual
 connection around it. Then one norm W of paths (`lemmata.numerics.learning.perceptron_capacity`), in which every matrix
-behind the scores is a factor, stands for the values of all heads and for u.
+behind the scores is a factor, stands for the values of all heads and for u: the class has at most the complexity of
+linear readers with the norm 2 W.
 
 *Norms that training chose.* A bound is for a class that does not depend on the sample. Each norm is rounded up to a
 power 2^(j/4), j >= -240, and pays for it with the share 1/(4 (|j| + 1)^2) of the probability of failure: the shares of
@@ -118,7 +119,7 @@ class MeasuredReader:
         kinds: how many different tokens there are, or None.
         width: the outputs of a head.
         assumed: what no weight shows, in sentences.
-        paths: W, if there is a perceptron; it is the norm of values in all `norms` then, and U.
+        paths: W, if there is a perceptron; 2 W is the norm of values in all `norms` then, and U.
     """
 
     norms: tuple[ReadNorms, ...] | tuple[HeadNorms, ...]
@@ -152,8 +153,9 @@ class MeasuredReader:
         powers = [norm.counted for norm in norms]
         if self.paths is not None:
             W, *scores = powers
-            residual = None if self.residual is None else W
-            return replace(self, norms=tuple(ReadNorms(W, Q) for Q in scores), residual=residual, paths=W), norms, share
+            residual = None if self.residual is None else 2 * W
+            reads = tuple(ReadNorms(2 * W, Q) for Q in scores)
+            return replace(self, norms=reads, residual=residual, paths=W), norms, share
         residual = None if self.residual is None else powers.pop(0)
         size = len(powers) // len(self.norms)
         kind = type(self.norms[0])
@@ -248,8 +250,8 @@ def measured_reader(
         if reader.perceptron.residual is None:
             assumed.append("a perceptron that is added to the stream or not: both are covered")
         W = _paths(reader, reader.perceptron, w, ([value for value, _ in made], front), biased)
-        reads = tuple(ReadNorms(W, Q) for Q in scores)
-        return MeasuredReader(reads, W if with_stream else None, assumed=tuple(assumed), paths=W, **kept)
+        reads = tuple(ReadNorms(2 * W, Q) for Q in scores)
+        return MeasuredReader(reads, 2 * W if with_stream else None, assumed=tuple(assumed), paths=W, **kept)
     values = [matrix_product(value, w) for value, _ in made]
     if biased:
         values[0][-1, 0] = values[0][-1, 0] + reader.shift

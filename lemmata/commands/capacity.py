@@ -109,8 +109,8 @@ def capacity(
             if reader.perceptron is not None:
                 title += f" and a perceptron of {_count(reader.perceptron.inward.outputs, 'ReLU')}"
                 notes.append(
-                    "C is that of linear readers whose norms are those of all paths to the output: the Rademacher "
-                    "complexity of the perceptron is the same"
+                    "C is that of linear readers with twice the norm of all paths to the output: the Rademacher "
+                    "complexity of the perceptron is no larger"
                 )
         else:
             common |= {

@@ -8,9 +8,10 @@ Let ||g|| be the largest norm of the H + 1 parts of g, and
 
     W = ||g_0 + 1/2 sum_j a_j g_j|| + sum_j |a_j| ||g_j||.
 
-The functions with W below a bound, of any number of units, have exactly the Rademacher complexity of linear readers
-g.zeta with ||g|| below the same bound: `read_capacity` with all its norms equal to W. A factor that is moved from one
-matrix to another changes nothing.
+The functions with W below a bound, of any number of units, have at most twice the Rademacher complexity of linear
+readers g.zeta with ||g|| below the same bound, that is the one of `read_capacity` with all its norms equal to 2 W; not
+only as much, since the signs choose between readers and sizes of readers. A factor that is moved from one matrix to
+another changes nothing.
 
 Source: variable-creation, ext-perceptron (not in the document): proofs/sparse_learning.md there, steps 1 to 4.
 """
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from lemmata.numerics.exact.balls import as_balls, ball_max, checked_bound
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, checked_bound
 from lemmata.numerics.exact.systems import Array, matrix_product
 from lemmata.numerics.learning.attention_capacity import ReadNorms, read_capacity
 from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
@@ -68,7 +69,7 @@ def perceptron_rademacher(
     residual: bool = True,
     kinds: int | None = None,
 ) -> arb:
-    """A bound on the empirical Rademacher complexity of the networks with this W: min(A, 12 K (1 + log^+(A/(6 K)))).
+    """A bound on the empirical Rademacher complexity of the networks with this W: min(A, 24 K (1 + log^+(A/(6 K)))).
 
     Args:
         scores: Q_h, a bound on ||W_h||_F or the sum of the norms of the rows of W_h, for each head, at least one.
@@ -81,9 +82,11 @@ def perceptron_rademacher(
     """
     W, B = checked_bound("The norm W", norm), checked_bound("The bound B_X on the norms of tokens", tokens)
     sizes: dict[str, Any] = {"tokens": B, "samples": samples, "length": length, "kinds": kinds}
-    capacity = read_capacity([ReadNorms(W, Q) for Q in scores], residual=W if residual else 0, **sizes)
+    capacity = read_capacity([ReadNorms(2 * W, Q) for Q in scores], residual=2 * W if residual else 0, **sizes)
     largest = W * (len(scores) + int(residual)) * B
-    return arb(0) if largest.is_zero() else rademacher_bound(capacity.constant, largest, samples, form="sharp")
+    if largest.is_zero():
+        return arb(0)
+    return ball_min([largest, rademacher_bound(capacity.constant, 2 * largest, samples, form="sharp")])
 
 
 def _times(matrix: Array, vector: Array) -> Array:

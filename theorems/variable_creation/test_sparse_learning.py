@@ -309,8 +309,8 @@ def test_strings_that_are_enough(record_property):
 )
 @proof_steps("sparse_learning.md: 13")
 def test_chaining_of_norms_needs_many_more():
-    assert norm_sample_size(3, 100, error=fmpq(1, 100), delta=fmpq(1, 5), symmetric=True) == 2**59
-    assert norm_sample_size(3, 100, error=fmpq(1, 100), delta=fmpq(1, 5)) == 2**64
+    assert norm_sample_size(3, 100, error=fmpq(1, 100), delta=fmpq(1, 5), symmetric=True) == 2**61
+    assert norm_sample_size(3, 100, error=fmpq(1, 100), delta=fmpq(1, 5)) == 2**67
     rng = np.random.default_rng(0)
     tables = [*product([1, -1], repeat=2), *product([1, -1], repeat=4), *rng.choice([1, -1], (20, 8)).tolist()]
     for values in tables:
@@ -385,11 +385,12 @@ def test_a_perceptron_is_a_linear_reader_and_sizes_of_linear_readers(seed):
 )
 @proof_steps("sparse_learning.md: 2")
 @pytest.mark.parametrize("seed", range(8))
-def test_units_correlate_no_more_with_signs_than_linear_readers(seed, record_property):
-    """By its norm of paths a unit counts 3/2, two opposite ones of the same sign 2, and a linear reader 1.
+def test_units_correlate_at_most_twice_as_much_as_linear_readers(seed, record_property):
+    """At most twice as much: a unit counts 3/2 by its norm of paths, two opposite ones of the same sign 2, a reader 1.
 
     The supremum of linear readers is exact, a sum of two lengths; what 720 directions find is below that of units. A
-    pair of opposite units is the size of a linear reader. The mean of both over all signs is compared.
+    pair of opposite units is the size of a linear reader. The mean of each over all signs is compared, and that of the
+    best of both, which on two opposite contexts is half as large again as that of readers: the factor is not 1.
     """
     rng = np.random.default_rng(seed)
     m = 2 if seed < 2 else 6
@@ -405,11 +406,13 @@ def test_units_correlate_no_more_with_signs_than_linear_readers(seed, record_pro
         2: [abs(one).reshape(m, -1) for one in products],
     }
     found: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    best = []
     for xi in product([-1, 1], repeat=m):
         signs = np.array(xi)
         found[0].append(max(np.linalg.norm(signs @ X[:, 0]) + np.linalg.norm(signs @ one) for one in z))
         for number, each in units.items():
             found[number].append(max(abs(signs @ one).max() for one in each))
+        best.append(max(found[0][-1], found[2][-1] / 2))
     line = float(np.mean(found[0]))
     pair = [[[1, -1], [0, 0]], [[0, 0], [1, -1]]]
     norms = {
@@ -420,6 +423,9 @@ def test_units_correlate_no_more_with_signs_than_linear_readers(seed, record_pro
         "shares", {number: float(np.mean(found[number]) / line / norm.mid()) for number, norm in norms.items()}
     )
     assert (norms[1], norms[2]) == (fmpq(3, 2), 2)
+    assert line <= np.mean(best) <= 2 * line
+    if seed < 2:
+        assert 1.45 * line < np.mean(best) < 1.5 * line + 1e-12
     for number, norm in norms.items():
         assert 0.4 * norm * line < np.mean(found[number]) <= norm * line
     assert perceptron_norm([[1, 0], [0, 1]], [np.zeros((2, 0))] * 2, []) == 1
@@ -432,7 +438,7 @@ def test_units_correlate_no_more_with_signs_than_linear_readers(seed, record_pro
     cases="1 to 3 heads, norms W = 1/2, 3, 40, scores 2, tokens of norm 3/2, m = 10^4, 10^8, T = 5",
 )
 @proof_steps("sparse_learning.md: 3")
-def test_the_bound_is_that_of_linear_readers():
+def test_the_bound_is_twice_that_of_linear_readers():
     """Covers of C/eps^2 written out, one logarithm for each part; the integral at its best start, or the size A."""
     B = arb(fmpq(3, 2))
     for H, m in product((1, 2, 3), (10**4, 10**8)):
@@ -442,7 +448,7 @@ def test_the_bound_is_that_of_linear_readers():
         parts = zip(costs, logs, rates, strict=True)
         C = sum(((cost * log * rate**2).root(3) for cost, log, rate in parts), start=arb(0)) ** 3
         K, A = (C / m).sqrt(), (H + 1) * B
-        expected = ball_min([A, 12 * K + 12 * K * (A / (6 * K)).log()]) if A > 6 * K else A
+        expected = ball_min([A, 24 * K + 24 * K * (A / (6 * K)).log()]) if A > 6 * K else A
         for W in (fmpq(1, 2), fmpq(3), fmpq(40)):
             found = perceptron_rademacher([2] * H, W, tokens=B, samples=m, length=5)
             assert abs(found - W * expected) < arb("1e-10") * found

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from flint import fmpq
+from flint import arb, fmpq
 
 from lemmata.certificates.capacity.reading import read_trained
 from lemmata.certificates.capacity.report import trained_report
@@ -83,7 +83,7 @@ def test_a_perceptron_behind_the_heads(trained):
         "Capacity of 2 trained heads and a perceptron of 5 ReLUs",
         "read as perceptron: linear1.weight, linear2.weight",
         "paths to the output",
-        "the Rademacher complexity of the perceptron is the same",
+        "with twice the norm of all paths to the output: the Rademacher complexity of the perceptron is no larger",
         "assumed: a perceptron that is added to the stream or not: both are covered",
     ):
         assert line in output
@@ -92,6 +92,11 @@ def test_a_perceptron_behind_the_heads(trained):
     expected = trained_report(measured, samples=10**9, length=50, delta=fmpq(1, 100))[0].as_dict()
     assert found["risk"] == pytest.approx(expected["risk"], rel=1e-12)
     assert len(found["norms"]) == 3
+    for one in (measured, measured.rounded()[0]):
+        assert one.paths is not None
+        assert one.residual is not None
+        for norm in (*(each.value for each in one.norms), one.residual):
+            assert abs(norm - 2 * one.paths) < arb("1e-10") * norm
 
 
 def test_trained_heads_share_the_probability_of_failure(trained):
