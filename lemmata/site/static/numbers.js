@@ -38,6 +38,10 @@ if (typeof document !== "undefined") {
     const show = () => {
       const list = results.querySelector("ul.search");
       if (list && !items.some((item) => item.parentNode === list)) list.prepend(...items);
+      const summary = results.querySelector(".search-summary");
+      if (summary && items.length && summary.textContent.includes("did not match")) {
+        summary.textContent = "No page has these words together. By number:";
+      }
     };
     if (items.length) new MutationObserver(show).observe(results, { childList: true, subtree: true });
     show();
