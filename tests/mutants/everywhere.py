@@ -11,9 +11,10 @@ one, two, four and so on at a time, until one sees it or `ENOUGH` seconds of the
 nothing, so that other work on the machine changes no fate. One fault is done to its end before the next begins: where
 time ends early, the fates are those of the first faults drawn.
 
-A fault is *seen* if a test fails that passes without it. Out of time is not seen, nor is what only the test of
-fingerprints sees, to which every change of an experiment's code is one. Each draw is a file in `draws`. `CRITERION` was
-committed before the first one. `met` in the file of a draw says what its faults met, which differs in the first one.
+A fault is *seen* if a test fails that passes without it, or the interpreter dies. Out of time is not seen, nor is what
+only the test of fingerprints sees, to which every change of an experiment's code is one. Each draw is a file in
+`draws`. `CRITERION` was committed before the first one. `met` in the file of a draw says what its faults met, which
+differs in the first one.
 """
 
 from __future__ import annotations

@@ -198,15 +198,15 @@ def died(ended):
 def finished(child, end):
     """Wait for a process until a time; whether it ended by itself. Its group is killed in any case.
 
-    It is killed as well once its group has taken no time on the processor for `IDLE` seconds: it waits for what
-    never comes, which no limit on the processor ends.
+    It is killed as well once its group and its session have taken no time on the processor for `IDLE` seconds: it
+    waits for what never comes, which no limit on the processor ends.
     """
     spent, since = 0.0, time.monotonic()
     look = since + IDLE / 4
     while os.waitpid(child, os.WNOHANG) == (0, 0):
         now = time.monotonic()
         if now > look:
-            taken, look = processor_of_group(child), now + IDLE / 4
+            taken, look = processor_of(child), now + IDLE / 4
             if taken > spent + 0.05:
                 spent, since = taken, now
         if now > end or now > since + IDLE:
@@ -218,13 +218,13 @@ def finished(child, end):
     return True
 
 
-def processor_of_group(group):
-    """Seconds of the processor that the living processes of a group have taken, with their children that have ended."""
+def processor_of(leader):
+    """Seconds that the living processes of a group or session have taken, with their children that have ended."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
-            if int(fields[2]) == group:
+            if str(leader) in fields[2:4]:  # mutants that are exchanged in memory run in groups of their own
                 ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
