@@ -25,7 +25,7 @@ from lemmata.certificates.operations.triangles import group_elements
 from lemmata.numerics.exact.definite import proved_positive_definite
 from lemmata.numerics.exact.precision import precision
 
-__all__ = ["only_waves", "pair_angles", "wave_form"]
+__all__ = ["ball_form", "only_waves", "pair_angles", "wave_form"]
 
 BITS = 64
 """Of the balls."""
@@ -77,32 +77,29 @@ def only_waves(orders: Sequence[int], weights: Integers) -> bool:
     Raises:
         ValueError: as `wave_form`.
     """
+    with precision(BITS):
+        return proved_positive_definite(ball_form(orders, weights))
+
+
+def ball_form(orders: Sequence[int], weights: Integers) -> NDArray[Any]:
+    """The matrix of `wave_form` in balls of the precision that is set, for integer weights.
+
+    Raises:
+        ValueError: as `wave_form`.
+    """
     numbers, exponent = pair_angles(orders)
     n = numbers.shape[1]
     form = _payoff(orders, weights.astype(object))
-    with precision(BITS):
-        angles = [arb(2 * t) / exponent for t in range(exponent)]
-        rows = [[one(angles[t]) for t in row] for row in numbers for one in (arb.cos_pi, arb.sin_pi)]
-        basis, size = arb_mat(rows), len(rows)
-        parts: Any = form
-        for _ in range(3):  # the axis in front becomes the last one
-            flat = arb_mat(parts.reshape(n, -1).tolist())
-            shape = (size, *parts.shape[1:])
-            parts = np.moveaxis(np.array((basis * flat).entries(), object).reshape(shape), 0, -1)
-        factor = arb(4 * (n - 1)) / (n * int(form_sum(weights)))
-        return proved_positive_definite(_placed(parts * factor, arb))
-
-
-def form_sum(weights: Integers) -> int:
-    """The sum as a Python integer.
-
-    Raises:
-        ValueError: if it is not positive.
-    """
-    total = int(weights.astype(object).sum())
-    if total <= 0:
-        raise ValueError("The weights of the triples must have a positive sum.")
-    return total
+    angles = [arb(2 * t) / exponent for t in range(exponent)]
+    rows = [[one(angles[t]) for t in row] for row in numbers for one in (arb.cos_pi, arb.sin_pi)]
+    basis, size = arb_mat(rows), len(rows)
+    parts: Any = form
+    for _ in range(3):  # the axis in front becomes the last one
+        flat = arb_mat(parts.reshape(n, -1).tolist())
+        shape = (size, *parts.shape[1:])
+        parts = np.moveaxis(np.array((basis * flat).entries(), object).reshape(shape), 0, -1)
+    factor = arb(4 * (n - 1)) / (n * int(weights.astype(object).sum()))
+    return _placed(parts * factor, arb)
 
 
 def _payoff(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:

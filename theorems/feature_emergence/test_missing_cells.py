@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
+from lemmata.certificates.operations.forced import forced
 from lemmata.certificates.operations.forced_survey import checked_row, committed_forced
 from lemmata.certificates.operations.triangle_weights import exact_weights, triangle_conditions
-from lemmata.certificates.operations.wave_form import only_waves, wave_form
+from lemmata.certificates.operations.wave_form import ball_form, only_waves, wave_form
 from lemmata.certificates.operations.wave_networks import margins_decide
+from lemmata.numerics.operations.operation import Operation
 from lemmata.theorems.evidence import check, proof_steps
 
 T11 = "feature-emergence:ext-T11"
@@ -56,6 +60,10 @@ class Group:
     def plus(self, *terms: int) -> int:
         parts = zip(*(self.elements[i] for i in terms), strict=True)
         return self.number[tuple(sum(x) % m for x, m in zip(parts, self.orders, strict=True))]
+
+    def table(self) -> NDArray[np.int64]:
+        every = range(len(self.elements))
+        return np.array([[self.plus(x, y) for y in every] for x in every])
 
     def pairs(self) -> list[int]:
         """One character of each pair."""
@@ -103,9 +111,11 @@ def test_the_form_of_any_weights(orders: tuple[int, ...], missing: Cells) -> Non
 @proof_steps("triangles.md: 21")
 @pytest.mark.parametrize(("orders", "missing"), DEFINITE + NOT_DEFINITE[:1], ids=str)
 def test_the_form_is_what_is_missing_to_the_norm(orders: tuple[int, ...], missing: Cells) -> None:
-    """Phi(e, s) for e = w - u*v and s of u and v, by the matrix, against |w|^2 + |u|^2 |v|^2 - 2T/W."""
+    """Phi(e, s) for e = w - u*v and s of u and v, by both matrices, against |w|^2 + |u|^2 |v|^2 - 2T/W."""
     group, weights = Group(orders), weights_of(orders, missing)
-    n, matrix, form = len(group.elements), wave_form(orders, weights), payoff(group, weights)
+    n, form = len(group.elements), payoff(group, weights)
+    balls = [[float(x) for x in row] for row in ball_form(orders, weights)]
+    matrices = np.stack([wave_form(orders, weights), balls])
     top = sqrt(2 / n) / (n - 1)
     chosen = group.characters[group.pairs()] * sqrt(2 / n)
     rng = np.random.default_rng(3)
@@ -119,7 +129,7 @@ def test_the_form_is_what_is_missing_to_the_norm(orders: tuple[int, ...], missin
         s = np.outer(real[0], real[1])[pair[:, None] != pair]
         coordinates = np.concatenate([real[2], s])
         expected = w @ w + (u @ u) * (v @ v) - 2 * np.einsum("abc,a,b,c->", form, u, v, w) / top
-        assert coordinates @ matrix @ coordinates == pytest.approx(expected, rel=1e-9)
+        assert matrices @ coordinates @ coordinates == pytest.approx([expected, expected], rel=1e-9)
 
 
 def _ascents(form: Floats, runs: int, seed: int) -> list[tuple[float, tuple[Floats, Floats, Floats]]]:
@@ -146,15 +156,25 @@ def _ascents(form: Floats, runs: int, seed: int) -> list[tuple[float, tuple[Floa
 def test_where_the_form_is_definite_only_waves_are_paid_the_most(orders: tuple[int, ...], missing: Cells) -> None:
     group, weights = Group(orders), weights_of(orders, missing)
     assert only_waves(orders, weights)
-    n, reached = len(group.elements), 0
+    n, best = len(group.elements), []
     top = sqrt(2 / n) / (n - 1)
     for value, parts in _ascents(payoff(group, weights), 20, 6):
         assert value <= top * (1 + 1e-9)
         if value > top * (1 - 1e-9):
-            reached += 1
             powers = [np.abs(group.characters.conj() @ x) ** 2 * 2 / n for x in parts]
             assert np.prod(powers, axis=0).max() > 1 - 1e-6
-    assert reached > 0
+            best.append(parts)
+    a, b, d = np.nonzero(weights)
+    table = group.table()
+    right = table[a, b]
+    u, v, w = np.array(best[0]) / sqrt(3)  # a neuron of norm 1
+    paid = (u[a] + v[b]) ** 2 * (w[right] - w[table[right, d]])
+    gamma = sqrt(2 / 27) / (sqrt(n) * (n - 1))
+    assert paid @ weights[a, b, d] / weights.sum() == pytest.approx(gamma, rel=1e-9)
+    operation = Operation.of(table.tolist())
+    known = forced(operation, operation.without(missing))
+    assert known is not None
+    assert known.margin == pytest.approx(gamma, rel=1e-15)
 
 
 @check(
@@ -174,52 +194,62 @@ def test_the_form_is_not_definite_where_other_neurons_are_paid_more(orders: tupl
 @proof_steps("triangles.md: 24")
 @pytest.mark.parametrize(("orders", "missing"), DEFINITE, ids=str)
 def test_margins_at_the_triples_decide(orders: tuple[int, ...], missing: Cells) -> None:
-    """The rank modulo a prime says what singular values say, for all triples and for those of one d only."""
+    """The rank modulo a prime, where singular values say it: for all triples, and for as few as decide, but one."""
     group, weights = Group(orders), weights_of(orders, missing)
     n, chi = len(group.elements), group.characters
     minus = np.argmin(np.abs(chi[:, None] - chi.conj()[None]).sum(axis=2), axis=1)
     exponents = [(0, 0), (2, 0), (-2, 0), (0, 2), (0, -2), (1, 1), (1, -1), (-1, 1), (-1, -1)]
-    one_step = weights * (np.arange(n) == 1)
-    for chosen, decides in ((weights, True), (one_step, False)):
-        a, b, d = np.nonzero(chosen)
-        right = np.array([group.plus(int(x), int(y)) for x, y in zip(a, b, strict=True)])
-        wrong = np.array([group.plus(int(x), int(y)) for x, y in zip(right, d, strict=True)])
-        columns = [
-            chi[k, a] ** i * chi[k, b] ** j * (chi[minus[k], right] - chi[minus[k], wrong])
-            for k in range(1, n)
-            for i, j in exponents
-        ]
-        matrix = np.stack(columns, axis=1)
-        sizes = np.linalg.svd(matrix, compute_uv=False)
-        assert (len(a) >= 9 * (n - 1) and sizes[-1] > 1e-3 * sizes[0]) == decides
-        assert margins_decide(orders, chosen) == decides
+    unknown = len(exponents) * (n - 1)
+    a, b, d = triples = np.argwhere(weights).T
+    right = np.array([group.plus(int(x), int(y)) for x, y in zip(a, b, strict=True)])
+    wrong = np.array([group.plus(int(x), int(y)) for x, y in zip(right, d, strict=True)])
+    columns = [
+        chi[k, a] ** i * chi[k, b] ** j * (chi[minus[k], right] - chi[minus[k], wrong])
+        for k in range(1, n)
+        for i, j in exponents
+    ]
+    equations = np.stack(columns, axis=1)
+    least = qr(equations.T, mode="r", pivoting=True)[1][:unknown]  # independent rows
+    everything, one_step = np.arange(len(a)), np.flatnonzero(d == 1)
+    for chosen, decides in ((everything, True), (least, True), (least[:-1], False), (one_step, False)):
+        sizes = np.linalg.svd(equations[chosen], compute_uv=False)
+        assert (len(chosen) >= unknown and sizes[unknown - 1] > 1e-3 * sizes[0]) == decides
+        part = np.zeros_like(weights)
+        part[tuple(triples[:, chosen])] = 1
+        assert margins_decide(orders, part) == decides
 
 
 def _rows() -> list[dict[str, Any]]:
     return committed_forced()["rows"]
 
 
+def _points(table: NDArray[np.int64], a: Any, b: Any, d: Any) -> tuple[tuple[Any, Any], ...]:
+    """The three corners and the three midpoints of triangles."""
+    half = np.argsort(np.diagonal(table))[d]  # the element whose double is d
+    return (
+        (a, b),
+        (table[a, d], b),
+        (a, table[b, d]),
+        (table[a, half], b),
+        (a, table[b, half]),
+        (table[a, half], table[b, half]),
+    )
+
+
 def _counted(row: dict[str, Any]) -> bool:
     """Whether the weights of a row meet the conditions of ext-T8, triple by triple."""
     orders, missing = tuple(row["orders"]), {(a, b) for a, b in row["missing"]}
-    conditions, group = triangle_conditions(orders, missing), Group(orders)
+    conditions, table = triangle_conditions(orders, missing), Group(orders).table()
     weights = conditions.spread(np.array(row["weights"], np.int64))
-    half = {group.plus(x, x): x for x in range(len(group.elements))}
-    table = np.array([[group.plus(x, y) for y in range(len(half))] for x in range(len(half))])
     laws: list[Counter[Any]] = [Counter() for _ in range(9)]
-    for a, b, d in zip(*(x.tolist() for x in np.nonzero(weights)), strict=True):
-        h, mass = half[d], int(weights[a, b, d])
-        points = (
-            (a, b),
-            (table[a, d], b),
-            (a, table[b, d]),
-            (table[a, h], b),
-            (a, table[b, h]),
-            (table[a, h], table[b, h]),
-        )
-        for law, point in zip(laws, (*points, (a, d), (b, d), (table[table[a, b], d], d)), strict=True):
+    a, b, d = np.nonzero(weights)
+    counted = (*_points(table, a, b, d), (a, d), (b, d), (table[table[a, b], d], d))
+    for law, (first, second) in zip(laws, counted, strict=True):
+        for point, mass in zip(
+            zip(first.tolist(), second.tolist(), strict=True), weights[a, b, d].tolist(), strict=True
+        ):
             law[point] += mass
-    n = len(half)
+    n = len(table)
     return (
         weights.min() >= 0
         and not missing & set(laws[0])
@@ -229,6 +259,48 @@ def _counted(row: dict[str, Any]) -> bool:
     )
 
 
+def _contradicted(row: dict[str, Any]) -> bool:
+    """Whether the integers of a row contradict every strategy that pays nothing above gamma, for addition modulo n."""
+    (n,), missing = row["orders"], {(a, b) for a, b in row["missing"]}
+    conditions, table = triangle_conditions((n,), missing), Group((n,)).table()
+    given = np.array([[(a, b) not in missing for b in range(n)] for a in range(n)])
+    a, b, d = np.indices((n, n, n)).reshape(3, -1)
+    allowed = (d > 0) & np.all([given[point] for point in _points(table, a, b, d)], axis=0)
+    orbit = conditions.orbit.ravel()
+    assert np.array_equal(orbit >= 0, allowed)
+    # triples of one orbit are images of each other under maps of the table that keep the missing cells
+    number, same = np.arange(n**3), np.zeros((n**3, n**3), bool)
+    for t, x, y, swap in product([t for t in range(n) if gcd(t, n) == 1], range(n), range(n), (False, True)):
+
+        def image(p: Any, q: Any) -> Any:
+            return ((t * q + x) % n, (t * p + y) % n) if swap else ((t * p + x) % n, (t * q + y) % n)  # noqa: B023
+
+        if {image(*cell) for cell in missing} == missing:
+            p, q = image(a, b)
+            same[number, (p * n + q) * n + t * d % n] = True
+    first = np.unique(orbit, return_index=True)[1]
+    assert all(same[first[orbit[i] + 1], i] for i in np.flatnonzero(allowed))
+    # every row of the system is one condition of ext-T8, summed over orbits
+    a, b, d, orbit = a[allowed], b[allowed], d[allowed], orbit[allowed]
+    masses = [p * n + q for p, q in (*_points(table, a, b, d), (a, d), (b, d), (table[table[a, b], d], d))]
+    counts = np.zeros((9, n * n, orbit.max() + 1), np.int64)
+    for count, place in zip(counts, masses, strict=True):
+        np.add.at(count, (place, orbit), 1)
+    laws = {(*line, 0) for law in counts[1:6] for line in (law - counts[0]).tolist()}
+    uniform = {(*line, n) for margin in counts[6:] for line in margin[np.arange(n * n) % n > 0].tolist()}
+    system = np.hstack([conditions.matrix.toarray(), conditions.right[:, None]])
+    assert set(map(tuple, system.tolist())) <= laws | uniform
+    # the sum of combination and neurons is nonnegative on all orbits, and negative by the conditions
+    left = np.array(row["combination"], object) @ system.astype(object)
+    most = arb(int(left[-1]))
+    for (u, v, w), share in zip(np.array(row["neurons"], int).reshape(-1, 3, n), row["shares"], strict=True):
+        paid = np.zeros(len(left) - 1, np.int64)
+        np.add.at(paid, orbit, u[a] * v[b] * (w[(a + b) % n] - w[(a + b + d) % n]))
+        left[:-1] += share * paid
+        most += share * (arb(int(u @ u) * int(v @ v) * int(w @ w) * n**3) / 2).sqrt()
+    return bool(min(left[:-1]) >= 0 and min(row["shares"], default=0) >= 0 and most < 0)
+
+
 @check(T12, grade="exact", target="printed")
 @proof_steps("triangles.md: 25")
 def test_committed_weights_meet_the_conditions() -> None:
@@ -236,6 +308,18 @@ def test_committed_weights_meet_the_conditions() -> None:
     assert len(forced) == 4 + 6 + 7 + 8
     for row in forced:
         assert _counted(row), row["missing"]
+
+
+@check(T12, grade="enclosed", target="printed", supporting=True, cases="the sets with a larger margin")
+@proof_steps("triangles.md: 26")
+def test_larger_margins_from_the_definitions() -> None:
+    """Triples, symmetries, conditions and payments are counted here; only the integers are read."""
+    larger = [row for row in _rows() if row["verdict"] == "larger"]
+    assert len(larger) == 4 + 4 + 39
+    for row in larger:
+        assert _contradicted(row), row["missing"]
+    with_neurons = next(row for row in larger if row["shares"])
+    assert not _contradicted(with_neurons | {"combination": [x + 1 for x in with_neurons["combination"]]})
 
 
 @check(T12, grade="enclosed", target="printed")
