@@ -25,6 +25,7 @@ from lemmata.certificates.groups.character_table_certificate import (
 from lemmata.certificates.groups.format import dumps
 from lemmata.numerics.groups.character_library import library_versions
 from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.rows import rows_document
 
 __all__ = ["committed_survey", "entry_of", "survey", "survey_document", "survey_item"]
 
@@ -106,9 +107,7 @@ def survey(
 def survey_document(entries: Sequence[dict[str, Any]], origin: dict[str, Any]) -> bytes:
     """The file of a survey: a line for each entry, by ascending order of the group."""
     ordered = sorted(entries, key=lambda entry: (int(entry.get("order", 0)), entry["name"]))
-    lines = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in ordered)
-    head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
-    return f'{head},\n "entries": [\n{lines}\n ]\n}}\n'.encode("ascii")
+    return rows_document(FORMAT, VERSION, origin, {"entries": ordered})
 
 
 def committed_survey() -> dict[str, Any]:

@@ -17,12 +17,9 @@ maps (a, b) -> (t a + x, t b + y) and the exchange. Its verdict and what shows i
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Sequence
-from datetime import date
 from functools import cache
-from importlib.metadata import version
 from itertools import combinations
 from math import gcd
 from pathlib import Path
@@ -39,7 +36,7 @@ from lemmata.certificates.operations.triangle_weights import (
 from lemmata.certificates.operations.wave_form import only_waves
 from lemmata.certificates.operations.wave_networks import margins_decide
 from lemmata.numerics.runs.files import write_atomically
-from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.rows import made_by, printed_rows, rows_document
 
 __all__ = ["checked_row", "committed_forced", "cyclic_kinds", "settings"]
 
@@ -133,19 +130,9 @@ def main(arguments: Sequence[str]) -> None:
     """All rows in a folder; a second run continues the first."""
     folder = Path(arguments[0])
 
-    def report(done: Done) -> None:
-        print(f"{done.key}: {'kept' if done.kept else done.error or 'done'}", flush=True)
-
-    entries = run(survey_row, settings(), folder / "rows", None, report)
-    origin = {
-        "command": "python -m lemmata.certificates.operations.forced_survey DIR",
-        "lemmata": version("lemmata"),
-        "python": platform.python_version(),
-        "date": str(date.today()),
-    }
-    lines = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries.values())
-    head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
-    write_atomically(f'{head},\n "rows": [\n{lines}\n ]\n}}\n'.encode("ascii"), folder / "forced.json")
+    rows = printed_rows(survey_row, settings(), folder / "rows")
+    origin = made_by("python -m lemmata.certificates.operations.forced_survey DIR")
+    write_atomically(rows_document(FORMAT, VERSION, origin, {"rows": rows}), folder / "forced.json")
 
 
 if __name__ == "__main__":

@@ -25,13 +25,10 @@ orders of n = 13 had been seen.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
-from importlib.metadata import version
 from math import log, sqrt
 from pathlib import Path
 from typing import Any
@@ -43,7 +40,7 @@ from lemmata.certificates.operations.triangle_weights import TriangleProgramErro
 from lemmata.certificates.operations.unseen_curve import ascended_point
 from lemmata.certificates.operations.wave_form import wave_form
 from lemmata.numerics.runs.files import write_atomically
-from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.rows import made_by, printed_rows, rows_document
 from lemmata.numerics.runs.threads import one_thread
 
 __all__ = ["ThresholdPoint", "ascents_beyond", "last_true", "necessary_share", "threshold_row", "triangle_threshold"]
@@ -181,9 +178,6 @@ def main(arguments: Sequence[str]) -> None:
     """All rows in a folder; a second run continues the first."""
     folder = Path(arguments[0])
 
-    def report(done: Done) -> None:
-        print(f"{done.key}: {'kept' if done.kept else done.error or 'done'}", flush=True)
-
     orders = {f"order-{n}-{i}": {"n": n, "seed": [SEED, n, i]} for n in SIZES for i in range(ORDERS)}
     ascents = {
         f"ascent-{n}-{part}": {
@@ -192,21 +186,11 @@ def main(arguments: Sequence[str]) -> None:
         for n in ASCENDED
         for part in EIGHTHS
     }  # fmt: skip
-    found = run(threshold_row, orders, folder / "rows", None, report)
-    beyond = run(ascended_row, ascents, folder / "rows", None, report)
-    origin = {
-        "command": "python -m lemmata.certificates.operations.triangle_threshold DIR",
-        "lemmata": version("lemmata"),
-        "python": platform.python_version(),
-        "date": str(date.today()),
-    }
-    head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
-    parts = [
-        ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries.values())
-        for entries in (found, beyond)
-    ]
-    text = f'{head},\n "rows": [\n{parts[0]}\n ],\n "ascents": [\n{parts[1]}\n ]\n}}\n'
-    write_atomically(text.encode("ascii"), folder / "triangle-threshold.json")
+    found = printed_rows(threshold_row, orders, folder / "rows")
+    beyond = printed_rows(ascended_row, ascents, folder / "rows")
+    origin = made_by("python -m lemmata.certificates.operations.triangle_threshold DIR")
+    made = rows_document(FORMAT, VERSION, origin, {"rows": found, "ascents": beyond})
+    write_atomically(made, folder / "triangle-threshold.json")
 
 
 if __name__ == "__main__":

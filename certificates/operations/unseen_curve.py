@@ -18,14 +18,11 @@ continues the first.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from fractions import Fraction
 from functools import cache
-from importlib.metadata import version
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -40,7 +37,7 @@ from lemmata.certificates.operations.unseen_symmetry import true_labels
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Cell, Operation
 from lemmata.numerics.runs.files import write_atomically
-from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.rows import made_by, printed_rows, rows_document
 from lemmata.numerics.runs.threads import one_thread
 
 __all__ = ["CurvePoint", "ascended_point", "certified_points", "unseen_curve", "unseen_margins"]
@@ -176,20 +173,9 @@ def main(arguments: Sequence[str]) -> None:
         if count <= n * n // 2 and (not only or f"op:add:{n}" in only)
     }
 
-    def report(done: Done) -> None:
-        print(f"{done.key}: {'kept' if done.kept else done.error or 'done'}", flush=True)
-
-    entries = run(curve_row, settings, folder / "rows", None, report)
-    origin = {
-        "command": "python -m lemmata.certificates.operations.unseen_curve DIR",
-        "near": NEAR,
-        "lemmata": version("lemmata"),
-        "python": platform.python_version(),
-        "date": str(date.today()),
-    }
-    lines = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries.values())
-    head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
-    write_atomically(f'{head},\n "rows": [\n{lines}\n ]\n}}\n'.encode("ascii"), folder / "unseen-curve.json")
+    rows = printed_rows(curve_row, settings, folder / "rows")
+    origin = made_by("python -m lemmata.certificates.operations.unseen_curve DIR", near=NEAR)
+    write_atomically(rows_document(FORMAT, VERSION, origin, {"rows": rows}), folder / "unseen-curve.json")
 
 
 if __name__ == "__main__":

@@ -12,14 +12,11 @@ after `lemmata.certificates.operation_kernel` had accepted its certificate.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 import time
 from collections.abc import Sequence
-from datetime import date
 from fractions import Fraction
 from functools import cache
-from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -32,7 +29,7 @@ from lemmata.numerics.operations.operation import Cell, Operation
 from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.numerics.runs.definitions import fingerprint
 from lemmata.numerics.runs.files import write_atomically
-from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.rows import made_by, printed_rows, rows_document
 
 __all__ = ["committed_verdicts", "kinds_of_missing", "rows", "shares", "survey_row", "verdict_row"]
 
@@ -128,13 +125,6 @@ def survey_row(settings: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def survey_document(entries: Sequence[dict[str, Any]], origin: dict[str, Any]) -> bytes:
-    """The file of a survey, a line for each row."""
-    lines = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries)
-    head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
-    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'.encode("ascii")
-
-
 def shares(entries: Sequence[dict[str, Any]], name: str, count: int) -> dict[str, Fraction] | None:
     """Of all sets of ``count`` cells of a table and their cells, the share of each verdict; None if a row is missing.
 
@@ -168,17 +158,9 @@ def main(arguments: Sequence[str]) -> None:
         if not only or any(key.startswith(name) for name in only)
     }
 
-    def report(done: Done) -> None:
-        print(f"{done.key}: {'kept' if done.kept else done.error or 'done'}", flush=True)
-
-    entries = run(survey_row, settings, folder / "rows", None, report)
-    origin = {
-        "command": "python -m lemmata.certificates.operations.unseen_survey DIR",
-        "lemmata": version("lemmata"),
-        "python": platform.python_version(),
-        "date": str(date.today()),
-    }
-    write_atomically(survey_document(list(entries.values()), origin), folder / "unseen.json")
+    found = printed_rows(survey_row, settings, folder / "rows")
+    origin = made_by("python -m lemmata.certificates.operations.unseen_survey DIR")
+    write_atomically(rows_document(FORMAT, VERSION, origin, {"rows": found}), folder / "unseen.json")
 
 
 if __name__ == "__main__":
