@@ -37,6 +37,7 @@ from flint import arb, fmpq
 
 from lemmata.numerics.exact.balls import checked_bound
 from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import ceiling
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.entropy import deviation_bound
 from lemmata.numerics.learning.perceptron_capacity import perceptron_rademacher
@@ -85,7 +86,7 @@ def lipschitz_cover(slope: object, radius: object) -> tuple[int, int]:
     """
     steepness = checked_bound("The slope Lambda", slope)
     r = checked_bound("The radius", radius, positive=True)
-    return _above(2 * steepness / r), _above(1 / r)
+    return ceiling(2 * steepness / r), ceiling(1 / r)
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def occam_sample_size(log_cover: object, error: object, delta: object) -> int:
     """
     log_size = checked_bound("The log-size of the cover", log_cover)
     e, failure = _probability("error", error), _probability("probability of failure delta", delta)
-    return max(1, _above((log_size - failure.log()) / -(1 - e).log()))
+    return max(1, ceiling((log_size - failure.log()) / -(-e).log1p()))
 
 
 @dataclass(frozen=True)
@@ -293,11 +294,6 @@ def _product(k: int, T: int) -> arb:
     for j in range(2, k + 2):
         result *= _near(j // 2, T)
     return result
-
-
-def _above(x: arb) -> int:
-    """The least integer that is proved to be at least x."""
-    return int(x.upper().ceil().fmpz())
 
 
 def _probability(name: str, value: object) -> arb:

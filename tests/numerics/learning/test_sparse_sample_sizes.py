@@ -51,6 +51,8 @@ def test_sample_sizes_fall_with_the_risk_that_is_allowed() -> None:
     sizes = [occam_sample_size(10, fmpq(1, k), fmpq(1, 10)) for k in (2, 10, 100)]
     assert sizes == sorted(sizes)
     assert occam_sample_size(0, fmpq(99, 100), fmpq(99, 100)) == 1
+    tiny = occam_sample_size(10, fmpq(1, 10**60), fmpq(1, 10)) / 10**60
+    assert tiny == pytest.approx(10 + math.log(10))
     less = sparse_sample_size(2, 20, **RISK)
     assert sparse_sample_size(2, 20, symmetric=True, **RISK).samples < less.samples
     assert sparse_sample_size(2, 20, error=fmpq(1, 10), delta=fmpq(1, 1000)).samples > less.samples
