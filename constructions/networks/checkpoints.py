@@ -117,7 +117,7 @@ def operation_weights(tensors: Mapping[str, NDArray[Any]], rows: int, columns: i
     found: list[tuple[Floats, ...]] = []
     meant: tuple[str, ...] = ()
     embeddings = [name for name in names if "embed" in name.lower() and "unembed" not in name.lower()]
-    if len(names) == len(embeddings) + 2 and embeddings:
+    if len(embeddings) in (1, 2) and len(names) == len(embeddings) + 2:
         layers = [name for name in names if name not in embeddings]
         given, rest = ([matrices[name] for name in part] for part in (embeddings, layers))
         found = _folded(given, rest, (rows, columns, labels))

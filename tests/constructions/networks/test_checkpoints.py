@@ -75,6 +75,13 @@ def test_embeddings_are_folded_in(embeddings, added):
     assert "folded into hidden.weight" in found.source
     with pytest.raises(ValueError, match="These are no weights for 6 rows"):
         operation_weights(tensors, N + 1, N, N)
+    more = {
+        "embeddings.0.weight": tensors["embeddings.0.weight"],
+        "embed.position": np.ones((2, 3)),
+        "embed": np.eye(N, 3),
+    }
+    with pytest.raises(ValueError, match="embed.position"):  # a third one would be left out
+        operation_weights(more | {name: tensors[name] for name in ("hidden.weight", "readout.weight")}, N, N, N)
 
 
 def test_square_matrices_are_read_by_their_names_or_refused():
