@@ -36,10 +36,13 @@ class Reader(torch.nn.Module):
             torch.nn.init.normal_(self.attn.in_proj_bias)
             torch.nn.init.normal_(self.attn.out_proj.bias)
 
-    def forward(self, bits: torch.Tensor) -> torch.Tensor:
+    def stream(self, bits: torch.Tensor) -> torch.Tensor:
         x = self.emb(torch.cat([torch.full((len(bits), 1), 2), bits], 1)) + self.pos
         y, _ = self.attn(x[:, :1], x, x)
-        return self.readout(y[:, 0] + (x[:, 0] if self.residual else 0)).squeeze(-1)
+        return y[:, 0] + (x[:, 0] if self.residual else 0)
+
+    def forward(self, bits: torch.Tensor) -> torch.Tensor:
+        return self.readout(self.stream(bits)).squeeze(-1)
 
 
 def drawn(seed: int, **options: Any) -> Reader:

@@ -80,7 +80,7 @@ def test_embeddings_are_folded_in(embeddings, added):
         "embed.position": np.ones((2, 3)),
         "embed": np.eye(N, 3),
     }
-    with pytest.raises(ValueError, match="embed.position"):  # a third one would be left out
+    with pytest.raises(ValueError, match=r"embed\.position"):  # a third one would be left out
         operation_weights(more | {name: tensors[name] for name in ("hidden.weight", "readout.weight")}, N, N, N)
 
 
