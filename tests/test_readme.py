@@ -50,6 +50,10 @@ def parse(words: list[str]) -> None:
     command.make_context(words[0], list(rest))
 
 
+def test_the_readme_counts_the_statements():
+    assert f" {len(IDS)} statements are checked" in README.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if python_of(path)], ids=lambda path: path.stem)
 def test_the_code_runs(path):
     names: dict[str, object] = {}

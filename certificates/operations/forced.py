@@ -1,10 +1,11 @@
 """Tables whose maximum margin is already that of the whole table, and what that forces in the cells not given.
 
-The table is that of an abelian group of odd order n, under any names. Two results say so. One cell is missing, n >= 11
-is prime to 6: a written proof for every n (ext-T10 of the chapter feature_emergence). Any cells are missing: ext-T11,
-whose three conditions are computed for the table at hand: weights of triangles, found by a program and rounded to
-integers, whose laws are compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime.
-Both rest on proofs/triangles.md: no kernel checks them, and there is no document.
+The table is that of an abelian group of order n, under any names. Three results say so. One cell is missing, and
+n >= 11 is prime to 6, or the group is Z_2^k, k >= 3: a written proof for every n (ext-T10 and ext-T14 of the chapter
+feature_emergence). Any cells are missing, and n is odd: ext-T11, whose three conditions are computed for the table at
+hand: weights of triangles, found by a program and rounded to integers, whose laws are compared exactly; a quadratic
+form that balls prove positive definite; a rank modulo a prime. All rest on proofs/triangles.md and
+proofs/exclusive-or.md: no kernel checks them, and there is no document.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from math import gcd, inf, nan, nextafter, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmata.certificates.operations.exclusive_or import exclusive_or_bounds, exclusive_or_weights
 from lemmata.certificates.operations.triangle_weights import (
     TriangleProgramError,
     conditions_met,
@@ -23,7 +25,6 @@ from lemmata.certificates.operations.triangle_weights import (
     triangle_conditions,
 )
 from lemmata.certificates.operations.triangles import (
-    WaveBounds,
     group_elements,
     one_cell_weights,
     wave_bounds,
@@ -38,6 +39,8 @@ from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
 
+ONE_CELL, ANY_CELLS, EXCLUSIVE_OR = (f"feature-emergence:ext-T{number}" for number in (10, 11, 14))
+"""Statements of the ledger."""
 LARGEST = 33
 MOST_ORBITS = 2000
 """Larger groups and systems of weights are not tried: enough for Z_13, and for one cell beyond."""
@@ -52,29 +55,28 @@ class ForcedTable:
         orders: the group is the product of the cyclic groups of these orders.
         weights: integers, shape (rows, columns, labels): an optimal strategy on the triples of the given cells, up to
             its sum; 0 at the cells that are not given and at the true labels.
-        bounds: the constants by which only waves are best responses to it (ext-T10); None where balls proved the form
-            of these weights positive definite (ext-T11).
+        statement: of the ledger, which says so.
     """
 
     truth: Operation
     given: Operation
     orders: tuple[int, ...]
     weights: NDArray[np.int64]
-    bounds: WaveBounds | None
+    statement: str
 
     @property
     def margin(self) -> float:
-        """The maximum margin sqrt(2/27)/(sqrt(n) (n - 1)), rounded."""
+        """The maximum margin, rounded: sqrt(2/27)/(sqrt(n) (n - 1)) for odd n, 2/(sqrt(27 n) (n - 1)) for Z_2^k."""
         n = prod(self.orders)
-        return sqrt(2 / 27) / (sqrt(n) * (n - 1))
+        return sqrt((2 if n % 2 else 4) / 27) / (sqrt(n) * (n - 1))
 
     def unseen(self) -> UnseenCells:
         """The same as a verdict on the unseen cells, about networks of maximum margin: epsilon is 0."""
         n, zero = prod(self.orders), Fraction(0)
-        threshold = f"sqrt(2/27)/({n - 1} sqrt({n}))"
-        source = "a written proof (feature-emergence:ext-T10)"
-        if self.bounds is None:
-            source = "a written proof (feature-emergence:ext-T11), with weights, balls and a rank for these cells"
+        threshold = f"sqrt({2 if n % 2 else 4}/27)/({n - 1} sqrt({n}))"
+        source = f"a written proof ({self.statement})"
+        if self.statement == ANY_CELLS:
+            source += ", with weights, balls and a rank for these cells"
         reason = f"the whole margin against every label, by {source}"
         cells = tuple(
             UnseenCell(cell, label, "right", 1.0, (nan, nan), zero, threshold, None, reason)
@@ -96,7 +98,7 @@ def forced(truth: Operation, given: Operation) -> ForcedTable | None:
     """
     true_labels(truth, given)
     n = truth.label_count
-    if n % 2 == 0 or len(given.missing) >= n * n // 2:
+    if len(given.missing) >= n * n // 2:
         return None
     group = group_of_operation(truth)
     if group is None or (group.table != group.table.T).any():
@@ -116,22 +118,22 @@ def forced(truth: Operation, given: Operation) -> ForcedTable | None:
     found = _weights(orders, [(int(a[i]), int(b[j])) for i, j in given.missing])
     if found is None:
         return None
-    integers, bounds = found
+    integers, statement = found
     d = np.stack([moved(np.arange(n), int(label)) for label in values.ravel()]).reshape(n, n, n)
-    return ForcedTable(truth, given, orders, integers[a[:, None, None], b[None, :, None], d], bounds)
+    return ForcedTable(truth, given, orders, integers[a[:, None, None], b[None, :, None], d], statement)
 
 
-def _weights(
-    orders: tuple[int, ...], missing: list[tuple[int, int]]
-) -> tuple[NDArray[np.int64], WaveBounds | None] | None:
-    """Weights that force the addition table of a group without some cells, one of them (0, 0); None without them."""
+def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[NDArray[np.int64], str] | None:
+    """Weights that force the addition table of a group without some cells, one of them (0, 0), and what says so."""
     n = prod(orders)
     if len(missing) == 1 and n >= 11 and gcd(n, 6) == 1:
         integers, _ = one_cell_weights(orders)
-        bounds = wave_bounds(n)
         # true by the theorem, and checked nevertheless
-        return (integers, bounds) if bounds.enough and conditions_met(orders, integers, missing) else None
-    if n > LARGEST:
+        met = wave_bounds(n).enough and conditions_met(orders, integers, missing)
+        return (integers, ONE_CELL) if met else None
+    if len(missing) == 1 and n >= 8 and set(orders) == {2}:
+        return (exclusive_or_weights(n), EXCLUSIVE_OR) if exclusive_or_bounds(n).enough else None
+    if n > LARGEST or n % 2 == 0:
         return None
     conditions = triangle_conditions(orders, missing)
     if len(conditions.sizes) > MOST_ORBITS:
@@ -142,7 +144,7 @@ def _weights(
         return None
     if weights is None or not (only_waves(orders, weights) and margins_decide(orders, weights)):
         return None
-    return weights, None
+    return weights, ANY_CELLS
 
 
 def _coordinates(group: FiniteGroup) -> tuple[tuple[int, ...], NDArray[np.int64]]:

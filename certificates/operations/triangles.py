@@ -87,7 +87,7 @@ def one_cell_weights(orders: Sequence[int]) -> tuple[Integers, int]:
 
 @dataclass(frozen=True)
 class WaveBounds:
-    """The constants of proofs/triangles.md for one order n; with both inequalities only waves are paid the most.
+    """The constants of steps 10 to 15 of proofs/triangles.md; with both inequalities only waves are paid the most.
 
     Attributes:
         mixed: delta_0, what three different frequencies add at most, relative to their norms.
@@ -100,6 +100,15 @@ class WaveBounds:
     rest: Fraction
     aligned: Fraction
     near: Fraction
+
+    @classmethod
+    def of(cls, frequencies: int, mixed: Fraction, rest: Fraction) -> WaveBounds:
+        """The constants for so many frequencies, delta_0 and delta_1."""
+        aligned = 1 - (frequencies - 1) * (mixed / (1 - mixed)) ** 2
+        excess = (frequencies - 2) * rest**2
+        near = 2 * mixed + 4 * mixed**2 + (mixed**2 + excess) * Fraction(2, 3)
+        near += 4 * (1 + excess / 2) * mixed * Fraction(5, 6)
+        return cls(mixed, rest, aligned, near)
 
     @property
     def enough(self) -> bool:
@@ -116,12 +125,7 @@ def wave_bounds(n: int) -> WaveBounds:
     if n < 7 or gcd(n, 6) > 1:
         raise ValueError(f"The bounds are for orders of 7 or more prime to 6, not for {n}.")
     N, scale = (n - 1) // 2, (5 * n - 12) * (n - 5)
-    mixed, rest = Fraction(20 * (N - 2) + 6, scale), Fraction(20 * (N - 3) + 6, scale)
-    aligned = 1 - (N - 1) * (mixed / (1 - mixed)) ** 2
-    excess = (N - 2) * rest**2
-    near = 2 * mixed + 4 * mixed**2 + (mixed**2 + excess) * Fraction(2, 3)
-    near += 4 * (1 + excess / 2) * mixed * Fraction(5, 6)
-    return WaveBounds(mixed, rest, aligned, near)
+    return WaveBounds.of(N, Fraction(20 * (N - 2) + 6, scale), Fraction(20 * (N - 3) + 6, scale))
 
 
 def _number(orders: Sequence[int], elements: Integers) -> Integers:

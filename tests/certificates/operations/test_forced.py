@@ -11,6 +11,8 @@ from lemmata.certificates.operations.forced import forced
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import Operation
 
+SUM = np.add.outer(np.arange(11), np.arange(11)) % 11
+EXCLUSIVE_OR = np.bitwise_xor.outer(np.arange(8), np.arange(8))
 FIVE = [divmod(x, 5) for x in range(25)]
 
 
@@ -22,23 +24,24 @@ def renamed(values: np.ndarray, seed: int) -> Operation:
     return Operation.of(labels[values[np.ix_(rows, columns)]].tolist())
 
 
-def test_weights_of_a_renamed_table_pay_the_margin_and_no_more() -> None:
+@pytest.mark.parametrize(("values", "orders"), [(SUM, (11,)), (EXCLUSIVE_OR, (2, 2, 2))], ids=["11", "2x2x2"])
+def test_weights_of_a_renamed_table_pay_the_margin_and_no_more(values: np.ndarray, orders: tuple[int, ...]) -> None:
     """The squares cancel, and ascents of the payoff end at gamma and not above."""
-    table = renamed(named_operation("a+b", 11).array(), 3)
+    table, n = renamed(values, 3), len(values)
     found = forced(table, table.without([(4, 7)]))
     assert found is not None
-    assert found.orders == (11,)
+    assert found.orders == orders
     weights = found.weights / found.weights.sum()
     assert not weights[4, 7].any()
-    assert all(weights[a, b, table.values[a][b]] == 0 for a, b in product(range(11), repeat=2))
+    assert all(weights[a, b, table.values[a][b]] == 0 for a, b in product(range(n), repeat=2))
     residual = -weights
-    for a, b in product(range(11), repeat=2):
+    for a, b in product(range(n), repeat=2):
         residual[a, b, table.values[a][b]] += weights[a, b].sum()
     assert np.abs(residual.sum(axis=0)).max() < 1e-15  # u^2 and v^2 cancel
     assert np.abs(residual.sum(axis=1)).max() < 1e-15
     rng, best = np.random.default_rng(5), 0.0
     for _ in range(20):
-        v, w = rng.normal(size=(2, 11))
+        v, w = rng.normal(size=(2, n))
         size = 0.0
         for _ in range(300):
             u = np.einsum("abc,b,c->a", residual, v, w)
@@ -50,6 +53,12 @@ def test_weights_of_a_renamed_table_pay_the_margin_and_no_more() -> None:
             w /= size
         best = max(best, 2 * size / 3**1.5)
     assert best == pytest.approx(found.margin, rel=1e-9)
+    result = found.unseen()
+    assert [(one.cell, one.label, one.verdict, one.margin) for one in result.cells] == [
+        ((4, 7), table.values[4][7], "right", 1.0)
+    ]
+    assert result.lower < found.margin < result.upper
+    assert found.statement in str(result.cells[0].reason)
 
 
 def test_two_cells_of_a_renamed_table() -> None:
@@ -63,7 +72,7 @@ def test_two_cells_of_a_renamed_table() -> None:
     )
     found = forced(table, table.without(cells))
     assert found is not None
-    assert found.bounds is None
+    assert found.statement == "feature-emergence:ext-T11"
     weights = found.weights
     assert not any(weights[cell].any() for cell in cells)
     assert all(weights[a, b, table.values[a][b]] == 0 for a, b in product(range(9), repeat=2))
@@ -99,7 +108,7 @@ def test_a_product_of_groups_under_other_names() -> None:
     ("name", "n", "cells"), [("a+b", 7, 1), ("a+b", 8, 1), ("a+b", 9, 2), ("a+b", 35, 2), ("a*b", 11, 1)]
 )
 def test_where_no_theorem_speaks(name: str, n: int, cells: int) -> None:
-    """Order 7, an even one, two cells in a row of order 9, a large order, and a table that is no group."""
+    """Order 7, the cyclic one of order 8, two cells in a row of order 9, a large order, and no group."""
     table = named_operation(name, n)
     assert forced(table, table.without([(1, b) for b in range(cells)])) is None
 
