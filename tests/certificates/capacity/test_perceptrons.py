@@ -13,7 +13,8 @@ from flint import arb, fmpq
 
 from lemmata.certificates.capacity.reading import read_trained
 from lemmata.certificates.capacity.report import trained_report
-from lemmata.certificates.capacity.trained import measured_reader
+from lemmata.certificates.capacity.trained import measured_reader, peeled
+from lemmata.numerics.learning.entropy import deviation_bound
 from lemmata.numerics.learning.perceptron_capacity import perceptron_norm, perceptron_rademacher
 from tests.certificates.capacity.test_trained import BITS, HEADS, SIZES, WIDTH, Reader
 from tests.constructions.networks.test_attention_checkpoints import hooked
@@ -88,6 +89,11 @@ def test_the_measured_paths_are_those_of_the_module(residual: bool, added: bool)
     outputs = module(torch.tensor(list(product([0, 1], repeat=BITS))))
     assert float(abs(outputs.detach()).max()) < report.largest
     assert report.largest >= measured.paths * (HEADS + residual) * arb(3).sqrt()
+    W, *scores = [one.counted for one in norms]
+    at: dict[str, Any] = {"tokens": measured.tokens, "samples": SIZES["samples"], "length": SIZES["length"]}
+    rad = perceptron_rademacher(scores, W, residual=residual, kinds=measured.kinds, **at)
+    delta = SIZES["delta"] * peeled(measured.named())[1]
+    assert abs(report.risk - deviation_bound(rad, SIZES["samples"], delta, form="sharp")) < arb("1e-9") * report.risk
     both = paths_of(module)
     assert both >= float(measured.paths.mid())
 
