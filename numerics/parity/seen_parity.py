@@ -16,7 +16,7 @@ One truncated gradient step, w_i = e + c d_i where |d_i| > gamma and w_i = e els
 whatever e, c and gamma are: those with d_i >= rho, or those with d_i <= -rho, rho being the second smallest |d_i| over
 S.
 
-Source: pareto-frontiers, theorem 6.5 (proofs/under-sparse-rate.md, steps 1 to 3).
+Source: pareto-frontiers, ext-few-neurons (proofs/under-sparse-rate.md, steps 1 to 3).
 """
 
 from __future__ import annotations

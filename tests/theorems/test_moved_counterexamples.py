@@ -219,7 +219,6 @@ MOVED = [
     Moved("pareto-frontiers:assumption-6.2", "lower_bound the_printed_assumption_hides", "r T/(tau^2 delta)",
           {"tau": 0.1}),
     Moved("pareto-frontiers:definition-algorithm", "parity_learning the_printed_grid", "s < n", {"s": 9}),
-    Moved("pareto-frontiers:theorem-6.5", "under_sparse_rate no_subnetwork", "m >= (n/k)", {"multiple": Q(1, 2)}),
     Moved("pareto-frontiers:lemma-C.4", "good_neurons the_printed_bound", "the neuron is bad", {"first": 0}),
     Moved("pareto-frontiers:theorem-C.11", "over_sparse_theorem no_read_out", "eps < 1/2", {"s": 401, "eps": Q(3, 5)}),
     Moved("pareto-frontiers:claim-C.9-1234", "second_layer the_loss_exceeds", "L_D of w* is at most eps",

@@ -70,7 +70,9 @@ def test_gradients_of_all_neurons(n: int, k: int, s: int) -> None:
         assert values.irrelevant / values.relevant == -fmpq(k - s, n - k)
 
 
-@check(ENTRY, grade="enclosed", target="printed", supporting=True)
+@check(
+    ENTRY, grade="enclosed", target="printed", cases="(k, s) = (3, 2), (5, 2), (5, 4), (7, 2), (9, 4), n = 1000, 4000"
+)
 @proof_steps("odd-sizes.md: 5")
 @pytest.mark.parametrize(("k", "s"), [(3, 2), (5, 2), (5, 4), (7, 2), (9, 4)])
 def test_an_odd_parity_costs_half_a_power_of_n_more(k: int, s: int) -> None:
@@ -135,7 +137,7 @@ def test_errors_below_the_tolerance_are_harmless(n: int, k: int, s: int) -> None
         assert ([i for i in range(n) if abs(off[i]) > start.threshold] == list(range(s, k))) is kept
 
 
-@check(ENTRY, grade="sampled", target="printed", supporting=True)
+@check(ENTRY, grade="sampled", target="printed", cases="(n, k, s) = (10, 3, 2), (9, 4, 3), delta = 1/10, ten seeds")
 @proof_steps("odd-sizes.md: 7")
 @pytest.mark.parametrize(("n", "k", "s"), [(10, 3, 2), (9, 4, 3)])
 def test_the_sizes_of_the_proof_suffice_in_runs(n: int, k: int, s: int) -> None:

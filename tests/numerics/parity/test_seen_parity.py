@@ -1,4 +1,4 @@
-"""Where neurons see a parity: the bound in small cases by hand, and what is refused; theorem 6.5 tests what it says."""
+"""Where neurons see a parity: the bound in small cases by hand, and what is refused; the proof's checks do the rest."""
 
 import pytest
 from flint import fmpq
