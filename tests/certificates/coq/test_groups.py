@@ -49,6 +49,12 @@ THEOREMS = (
     "Maximisers.maximisers_of_every_group",
     "Frequencies.addition_maximisers",
     "Frequencies.addition_masses",
+    "Factors.geometric_means",
+    "Factors.polarisation",
+    "Factors.weak_duality",
+    "Factors.chain_bound",
+    "Factors.factors_upper",
+    "Factors.two_factors_maximum",
     "Parity.mean_margin",
     "Parity.neuron_bound",
     "Parity.sparse_parity",
@@ -57,7 +63,7 @@ THEOREMS = (
 CLAIMS = """
 From Coq Require Import Reals List Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
-From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies.
+From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies Factors.
 Local Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -179,6 +185,32 @@ Goal let value := 2 / (360 * sqrt 360) * (120 / (65 + 50 * sqrt 5 + 36 * sqrt 6)
   maximum_margin_between (group_table (Group 120 (fun a b => number (map (fun i => nth i (p a) O) (p b)) list)
     (number (seq 0 5) list) (fun a => number (undone 5 (p a)) list))) value value.
 Proof. exact five_things. Qed.
+
+Goal forall G count family tau mu k K, is_group G -> (1 <= k)%nat -> complete_family G count family ->
+  let n := order G in
+  (forall d, (d < n)%nat -> 0 <= tau d) -> tau (unit G) = 0 -> sum n tau = 1 ->
+  (forall s i j, (s < count)%nat -> (i < dim (family s))%nat -> (j < dim (family s))%nat ->
+    sum n (fun g => tau g * mat (family s) g i j) = mu s * (if Nat.eqb i j then 1 else 0)) ->
+  0 <= K -> (forall s, (s < count)%nat -> Rabs (1 - mu s) <= K * sqrt (INR (dim (family s)) ^ (k - 1))) ->
+  let product a := fold_left (op G) (map a (seq 0 k)) (unit G) in
+  let output net a c := total_of (fun o => sum k (fun j => fu o j (a j)) ^ k * fw o c) net in
+  let norm net := total_of (fun o =>
+    sqrt (sum k (fun j => sum n (fun x => fu o j x ^ 2)) + sum n (fun c => fw o c ^ 2)) ^ (k + 1)) net in
+  forall net g, 0 < norm net ->
+  (forall a c, (forall j, (j < k)%nat -> (a j < n)%nat) -> (c < n)%nat -> c <> product a ->
+    g * norm net <= output net a (product a) - output net a c) ->
+  g <= INR (fact k) / sqrt ((INR (k + 1) * INR n) ^ (k + 1)) * K.
+Proof.
+  intros G count family tau mu k K HG Hk [H1 _ H2] n T1 T2 T3 Hmu HK Hrow product output norm net g N M.
+  apply (factors_upper G count family tau mu k K HG Hk H1 H2 (Build_wrong_weights G tau T1 T2 T3)
+    (fun s Hs i j => Hmu s i j Hs) HK Hrow net g).
+  split; [exact N|]; intros a c; unfold product in M; rewrite product_of_list; apply M.
+Qed.
+
+Goal forall G g, is_group G ->
+  (factor_maximum_is G 2 g <-> maximum_margin_between (group_table G) g g) /\\
+  factor_constant G 2 = 2 / (3 * INR (order G) * sqrt (3 * INR (order G))).
+Proof. intros G g HG; split; [exact (two_factors_maximum G g HG)|exact (two_factors_constant G HG)]. Qed.
 
 Goal forall (P : places) (n k m : nat), size_of P n = k -> (1 <= k)%nat -> (2 ^ (k - 1) <= m)%nat ->
   let value := INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) in
@@ -339,6 +371,35 @@ FAULTS = (
     ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat /\\ 0 <=", "(1 <= z <= (n - 3) / 2)%nat /\\ 0 <="),
     ("Frequencies", "(n - 1) / 2)%nat /\\ 0 <= lambda", "(n - 1) / 2)%nat /\\ 0 < lambda"),
     ("Frequencies", "(1 <= z <= (n - 1) / 2)%nat -> exists", "(0 <= z <= (n - 1) / 2)%nat -> exists"),
+    ("Factors", "INR (fact k) / sqrt ((INR (k + 1)", "INR (fact k) / sqrt ((INR (k + 2)"),
+    ("Factors", "factor_norm G k o ^ (k + 1)) net.\n\n(** Inputs", "factor_norm G k o ^ k) net.\n\n(** Inputs"),
+    ("Factors", "(fu o j)) + square (order G) (fw o)).\nDef", "(fu o j)) + 2 * square (order G) (fw o)).\nDef"),
+    ("Factors", "(a j)) ^ k * fw o c) net.", "(a j)) ^ (k + 1) * fw o c) net."),
+    ("Factors", "op G (product_of G m a) (a m) end.", "op G (a m) (product_of G m a) end."),
+    ("Factors", "multiplied k f <= (sum k f / INR k) ^ k.", "multiplied k f <= (sum k f / INR (S k)) ^ k."),
+    ("Factors", "((sum k f + x) / INR (S k)) ^ S k.\nProof", "((sum k f + x) / INR (S k)) ^ k.\nProof"),
+    (
+        "Factors",
+        "(INR (S k) * a * u) (fun c => p (c + u) - p c).\nProof",
+        "(INR k * a * u) (fun c => p (c + u) - p c).\nProof",
+    ),
+    ("Factors", "= INR (fact k) * c * multilinear k u z.", "= c * multilinear k u z."),
+    ("Factors", "sum n z = 0 ->\n  tuples", "sum n z = 1 ->\n  tuples"),
+    (
+        "Factors",
+        "INR n ^ k * (g * factor_total G k net)\n  <= total",
+        "INR n ^ S k * (g * factor_total G k net)\n  <= total",
+    ),
+    ("Factors", "INR (many r) ^ k * frobenius d (chain (S k)) <=", "INR (many r) ^ S k * frobenius d (chain (S k)) <="),
+    ("Factors", "INR (dim (family s)) ^ k * chain_part", "INR (dim (family s)) ^ S k * chain_part"),
+    ("Factors", "<= INR n ^ k * (multiplied (S k) (fun", "<= INR n ^ (k - 1) * (multiplied (S k) (fun"),
+    ("Factors", "R := K * INR n ^ k / sqrt", "R := K * INR n ^ p / sqrt"),
+    ("Factors", "neuron_factor ^ 2 * INR (k + 1) ^ (k + 1) =", "neuron_factor ^ 2 * INR (k + 1) ^ k ="),
+    ("Factors", "<= K ^ 2 * INR (dim (family s)) ^ p.", "<= K ^ 2 * INR (dim (family s)) ^ k."),
+    ("Factors", "K * sqrt (INR (dim (family s)) ^ (k - 1))) ->", "K * sqrt (INR (dim (family s)) ^ k)) ->"),
+    ("Factors", "(a 0%nat) (a 1%nat) c.\nProof", "(a 1%nat) (a 0%nat) c.\nProof"),
+    ("Factors", "factor_constant G 2 = constant G.", "factor_constant G 2 = 2 * constant G."),
+    ("Factors", "(factor_maximum_is G 2 g <->", "(factor_maximum_is G 2 (2 * g) <->"),
     ("Parity", "(INR (S k) * a * u) (difference_of", "(INR k * a * u) (difference_of"),
     ("Parity", "* product_over P n x)\n  = INR (fact (size_of P n)) * prod", "* product_over P n x)\n  = 1 * prod"),
     ("Parity", "length (half n) = (2 ^ (size_of P n - 1))", "length (half n) = (2 ^ size_of P n)"),
