@@ -7,16 +7,30 @@ trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS)
            batches and ReLUs, train_on_group and group_gradient of GroupWeights
 brought    load_operation_weights of a file of torch, NumPy or safetensors: OperationWeights; measured_margin:
            MeasuredMargin on a table, with its deficit against certified bounds; representation_shares
+read       load_pair_transformer, pair_transformer: PairTransformer of one layer, PairTables; read_addition:
+           AdditionReading, its EffectiveNeurons beside those of maximum margin; additive_part, answer_waves of tables
 penalised  margin_share_bound: how near the largest margin every minimiser with a small penalty is
 """
 # ruff: noqa: F401 - the imports are the list of what is public here
 
 from lemmata._rooms import exported as _exported
+from lemmata.certificates.saddle.effective_neurons import (
+    AdditionReading,
+    EffectiveNeurons,
+    read_addition,
+)
 from lemmata.certificates.saddle.measured import MeasuredMargin, measured_margin, representation_shares
 from lemmata.certificates.saddle.pair import judge
 from lemmata.certificates.saddle.pricing import climb, pricing_tensor
 from lemmata.constructions.networks.checkpoints import OperationWeights, load_operation_weights
+from lemmata.constructions.networks.pair_transformer import (
+    PairTables,
+    PairTransformer,
+    load_pair_transformer,
+    pair_transformer,
+)
 from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.fourier.pairs import additive_part, answer_waves
 from lemmata.numerics.margins.ascent import ascend_from_random, normalised_margin
 from lemmata.numerics.margins.descent import descend, doubling_rate, objective_and_gradient
 from lemmata.numerics.margins.evaluation import (

@@ -25,6 +25,7 @@ from lemmata.certificates.capacity.trained import TrainedPerceptron, TrainedRead
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention_checkpoints import PARTS, AttentionParts, attention_parts, cut_heads
 from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.hooked_perceptrons import hooked_perceptron, without_hooked_perceptron
 from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.systems import Array
@@ -43,7 +44,6 @@ ROLES = {
 }
 """What a tensor beside the heads is taken for, by its name; "unused" is a role that can only be told."""
 _TORCH = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
-_HOOKED = re.compile(r"(^|.*\.)blocks\.0\.mlp\.(W_in|b_in|W_out|b_out)$")
 _SECOND = re.compile(r"(linear2|fc2|\.[23])\.(weight|bias)$", re.I)
 _PARTS: tuple[str, ...] = ("query", "key", "value", "output")
 _OWN = tuple(f"{part}.{kind}" for part in _PARTS for kind in ("weight", "bias"))
@@ -106,13 +106,13 @@ def read_trained(
         re.search(r"(^|\.)(embed\.W_E|blocks\.\d+\.attn\.q\.weight|layers\.\d+\.heads\.\d+\.query\.weight)$", n)
         for n in arrays
     ):
-        hooked = {match[2]: name for name in arrays if (match := _HOOKED.match(name))}
-        parts = attention_parts({n: array for n, array in arrays.items() if n not in hooked.values()}, heads=heads)
+        rest, hooked = without_hooked_perceptron(arrays)
+        parts = attention_parts(rest, heads=heads)
         reader = _of_parts(parts, scale, logit, told)
         if not hooked:
             return reader
-        found = {place: arrays[name] for place, name in hooked.items()}
-        return replace(reader, perceptron=_hooked_perceptron(found, parts.embedding.shape[1], activation))
+        maps = list(hooked_perceptron(hooked, parts.embedding.shape[1]))
+        return replace(reader, perceptron=_checked_perceptron(maps, True, activation, sorted(hooked)))
     return _of_names(arrays, told, heads, scale, logit, activation)
 
 
@@ -240,18 +240,6 @@ def _perceptron(units: dict[str, np.ndarray], width: int, activation: str | None
         weight = _take(dict(units), name, *shape)
         maps.append(Affine(weight.T, np.zeros(len(weight)) if bias is None else _take(dict(units), bias, len(weight))))
     return _checked_perceptron(maps, None, activation, sorted(units))
-
-
-def _hooked_perceptron(found: dict[str, np.ndarray], width: int, activation: str | None) -> TrainedPerceptron:
-    """The MLP of a HookedTransformer, whose matrices act on rows, and which is added to the stream."""
-    names = sorted(found)
-    first, last = _take(found, "W_in", width, None), _take(found, "W_out", None, width)
-    biases = [
-        _take(found, name, size) if name in found else np.zeros(size)
-        for name, size in (("b_in", first.shape[1]), ("b_out", width))
-    ]
-    maps = [Affine(weight, bias) for weight, bias in zip((first, last), biases, strict=True)]
-    return _checked_perceptron(maps, True, activation, names)
 
 
 def _checked_perceptron(

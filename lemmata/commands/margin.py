@@ -15,6 +15,7 @@ from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_
 from lemmata.certificates.groups.document import document_of, kernel_refusal
 from lemmata.certificates.groups.format import Document, dumps
 from lemmata.certificates.groups.report import margin_report
+from lemmata.certificates.saddle.effective_neurons import read_addition
 from lemmata.certificates.saddle.measured import (
     MeasuredMargin,
     measured_margin,
@@ -25,7 +26,17 @@ from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, deliver_measurement
 from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import AsJson, Limit
-from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, OperationWeights, load_operation_weights
+from lemmata.constructions.networks.checkpoints import (
+    ACCEPTED_WEIGHTS,
+    OperationWeights,
+    load_operation_weights,
+    read_tensors,
+)
+from lemmata.constructions.networks.pair_transformer import (
+    ACCEPTED_PAIR_TRANSFORMERS,
+    is_attention,
+    load_pair_transformer,
+)
 from lemmata.numerics.groups.isotopy import isotopism
 from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
@@ -40,6 +51,7 @@ from lemmata.reports.margin import (
     print_checkpoint,
 )
 from lemmata.reports.pictures import check_picture
+from lemmata.reports.transformer_addition import TransformerAddition, addition_summary, draw_addition, print_addition
 
 __all__ = ["app"]
 
@@ -50,8 +62,9 @@ app = typer.Typer(add_completion=False)
     help="Measure how far a trained network is from the certified maximum margin of a group or an operation: "
     "the normalised margin of f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i on all inputs, its representations, its deficit. "
     f"{CHECKPOINTS} "
-    "The activation is the square: no other one has the certified maximum. A network of a group that numbers its "
-    "elements in another way is measured in its own numbering, which is found from its outputs. "
+    "The activation is the square: no other one has the certified maximum. Of a one-layer transformer, with "
+    "--activation relu --group Zn, the neurons are read beside those of the theory, without a deficit. A network of a "
+    "group that numbers its elements in another way is measured in its own numbering, which is found from its outputs. "
     f"Weights: {ACCEPTED_WEIGHTS}. Biases must be zero. Elements of a group are numbered as in "
     "lm.certify(GROUP).group.elements, those of Zn as 0, 1, ..., n - 1; a table numbers its own."
 )
@@ -62,7 +75,9 @@ def margin(
         str | None, typer.Option(metavar="OPERATION", help=f"or an operation: {ACCEPTED_TABLES}")
     ] = None,
     cells: Annotated[str | None, typer.Option(metavar="CELLS", help=f"its given cells: {ACCEPTED_CELLS}")] = None,
-    activation: Annotated[str, typer.Option(metavar="NAME", help="of the network: square")] = "square",
+    activation: Annotated[
+        str, typer.Option(metavar="NAME", help="of the network: square, or relu of a transformer")
+    ] = "square",
     picture: Picture = None,
     limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
@@ -78,12 +93,22 @@ def margin(
             )
         if cells is not None and operation is None:
             raise ValueError("--cells is for operations: give --operation.")
+        check_picture(picture)
+        if is_attention(read_tensors(checkpoint)):
+            addition = _of_transformer(checkpoint, group, activation, limit)
+            deliver_measurement(
+                addition_summary(addition),
+                lambda: print_addition(out, addition),
+                picture,
+                lambda path: draw_addition(addition, path),
+                as_json,
+            )
+            return
         if activation != "square":
             raise ValueError(
                 f"A maximum is certified for the square alone, so that a network with the activation {activation} has "
                 "no deficit: train f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i (--activation square)."
             )
-        check_picture(picture)
         if group is not None:
             result = _of_group(checkpoint, group, limit)
         else:
@@ -129,6 +154,34 @@ def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
         numbering,
         as_relu,
     )
+
+
+def _of_transformer(checkpoint: Path, group: str | None, activation: str, limit: int) -> TransformerAddition:
+    """What the neurons of a one-layer transformer are, in its own numbering if it has one of Z_n."""
+    if activation != "relu":
+        raise ValueError(
+            f"{checkpoint.name} has attention, and a maximum is certified for f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i "
+            "alone: there is no deficit. The neurons of a one-layer transformer with ReLUs that adds modulo n are read "
+            f"with --activation relu --group Zn; accepted are {ACCEPTED_PAIR_TRANSFORMERS}."
+        )
+    finite = None
+    if group is not None:
+        parsed = parse_group(group, limit)
+        _refuse_large(parsed)
+        finite = parsed.to_finite_group()
+    numbers = np.arange(0 if finite is None else len(finite.table))
+    if group is None or finite is None or not np.array_equal(finite.table, (numbers[:, None] + numbers) % len(numbers)):
+        raise ValueError("The neurons of a transformer are read for addition modulo n alone: give --group Zn.")
+    network = load_pair_transformer(checkpoint, len(numbers))
+    tables = network.tables()
+    reading, numbering = read_addition(tables), None
+    if reading.right < 1 and (found := isotopism(tables.logits.argmax(axis=2), finite)) is not None:
+        parts = {"rows": found.rows, "columns": found.columns, "labels": found.labels}
+        reading = read_addition(tables.renumbered(*(np.argsort(part) for part in parts.values())))
+        numbering = {name: tuple(map(str, part)) for name, part in parts.items()}
+    dimensions = sorted({head.key_dimension for head in network.heads.heads})
+    scale = f"divided by {' or '.join(f'sqrt({k})' for k in dimensions)}"
+    return TransformerAddition(group, reading, numbering, scale)
 
 
 def _names(group: FiniteGroup) -> list[str]:

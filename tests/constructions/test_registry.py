@@ -94,7 +94,10 @@ def test_stored_and_dense_forms_agree(one: Registered) -> None:
             assert np.abs(again - stored).max() <= tolerance(stored)
 
 
-LEFT_OUT = {"lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written"}
+LEFT_OUT = {
+    "lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written",
+    "lemmata.constructions.networks.hooked_perceptrons.hooked_perceptron": "reads what was trained elsewhere",
+}
 """Builders that occur in no instance, and why."""
 
 
