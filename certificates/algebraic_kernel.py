@@ -41,7 +41,7 @@ FORMAT, VERSION = "lemmata/algebraic-margin", 1
 MAX_DEGREE = 64  # of theta, and of a claimed polynomial
 MAX_FIELD_BITS = 6000  # of the bounds of theta
 MAX_ORDER_CUBED = 10**8  # cube of the order of the matrix: time
-MAX_WORK = 10**10  # products of integers times their bits, about: time
+MAX_WORK = 10**8  # of products of numbers, in the units of `Document`: time
 PRECISION = 256  # bits of the largest entry of the matrix whose factor is looked for
 
 Number = tuple[int, ...]  # the coefficients of 1, theta, theta^2, ..
@@ -81,6 +81,7 @@ class Field:
             last = self.reduced[-1]
             shifted = (0, *last[:-1])
             self.reduced.append(tuple(a - last[-1] * c for a, c in zip(shifted, self.f, strict=True)))
+        self.length = max(abs(c).bit_length() for row in [self.above, *self.reduced] for c in row)  # bits
 
     def number(self, value: Any, where: str) -> Number:
         """A number: 0, or its d coefficients."""
@@ -197,10 +198,11 @@ class Document:
         self.decimals = lower, upper
         if self.unit < 1 or self.denominator < 1:
             raise MalformedError("denominators must be positive")
-        products = n**2 * (len(vectors) + 1) + count * (C * N**2 + T) + len(exact) ** 3
-        rows = [*self.matrix, *self.kernel, *self.neurons, self.masses, self.multipliers, [self.square, field.f]]
+        products = n**2 * (len(vectors) + 1) + count * (C * N**2 + T) + len(exact) ** 2
+        rows = [*self.matrix, *self.kernel, *self.neurons, self.masses, self.multipliers, [self.square]]
         bits = max(abs(c).bit_length() for row in rows for number in row for c in number)
-        if field.degree**2 * products * (bits + 100) > MAX_WORK:
+        length = (bits + field.length) // 1000 + 1  # the time of a product is at most about its square
+        if products * (8 + field.degree**2 * length**2) > MAX_WORK:
             raise MalformedError("the products of numbers are beyond the limits")
 
 
@@ -336,9 +338,10 @@ def check_margin(document: Document) -> None:
     for square, side, name in zip(squares, (1, -1), ("lower", "upper"), strict=True):
         slack = plus(scaled(above, square.denominator), field.of(-below * square.numerator))
         require(side * field.sign(slack) >= 0, f"margin.{name}: is on the wrong side")
-    slope = derivative(document.exact)
-    least = sum(c * squares[c < 0] ** i for i, c in enumerate(slope))
-    most = sum(c * squares[c > 0] ** i for i, c in enumerate(slope))
+    slope = derivative(document.exact)  # times a power of the common denominator of the squares, in integers
+    ends, unit = ((low * step.numerator) ** 2, (high * step.numerator) ** 2), step.denominator**2
+    least = sum(c * ends[c < 0] ** i * unit ** (len(slope) - i) for i, c in enumerate(slope))
+    most = sum(c * ends[c > 0] ** i * unit ** (len(slope) - i) for i, c in enumerate(slope))
     require(least > 0 or most < 0, "margin.exact: has perhaps another zero between the squares of the decimals")
 
 

@@ -1,10 +1,11 @@
-"""Time and memory of the kernel for the worst legal files that are known, each in a process of its own.
+"""Time and memory of two kernels for the worst legal files that are known, each in a process of its own.
 
-The families and their small files, which the tests check, are in `tests/certificates/kernel/worst.py`. FORMAT.md has a
-table of what was measured. Each file is decided in under 60 s and 2 GB; nothing here asserts a time. The memory of a
-process that starts another counts for both.
+The families and their small files, which the tests check, are in `tests/certificates/kernel/worst.py` and
+`tests/certificates/algebraic_kernel/worst.py`. FORMAT.md and ALGEBRAIC_FORMAT.md say what was measured. Each file is
+decided in under 60 s and 2 GB; nothing here asserts a time. The memory of a process that starts another counts twice.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ from types import ModuleType
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from lemmata.certificates import kernel
+from lemmata.certificates import algebraic_kernel, kernel
+from tests.certificates.algebraic_kernel import worst
 from tests.certificates.kernel.worst import WORST
 
 PROGRAM = """
@@ -45,3 +47,10 @@ def test_worst_legal_files(name: str, benchmark: BenchmarkFixture, tmp_path: Pat
     path = tmp_path / "worst.json"
     path.write_bytes(WORST[name].large())
     assert measured(kernel, path, benchmark, f"{name} ({WORST[name].limits})") in (WORST[name].status, 2)
+
+
+@pytest.mark.parametrize("name", worst.WORST)
+def test_worst_legal_files_of_algebraic_margins(name: str, benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    path = tmp_path / "worst.json"
+    path.write_text(json.dumps(worst.worst_document(worst.WORST[name][1]), separators=(",", ":")))
+    assert measured(algebraic_kernel, path, benchmark, name) in (0, 2)

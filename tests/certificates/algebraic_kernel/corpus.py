@@ -52,9 +52,21 @@ def rational_document() -> Document:
     return value
 
 
+def with_length(base: Document, bits: int) -> Document:
+    """A copy whose longest number and the longest one of its field have so many bits together."""
+    value = copy.deepcopy(base)
+    parts = algebraic_kernel.Document(value)
+    vectors = value["proof"]["kernel"]
+    longest = max(abs(c).bit_length() for v in parts.kernel for number in v for c in number)
+    more = 2 ** (bits - longest - parts.field.length)
+    value["proof"]["kernel"] = [[[str(more * int(c)) for c in x] if x else 0 for x in v] for v in vectors]
+    return value
+
+
 @cache
 def _least_work(text: str) -> int:
-    low, high = 0, algebraic_kernel.MAX_WORK  # refused, accepted
+    limit = algebraic_kernel.MAX_WORK
+    low, high = 0, limit  # refused, accepted
     try:
         while high - low > 1:
             algebraic_kernel.MAX_WORK = (low + high) // 2
@@ -63,7 +75,7 @@ def _least_work(text: str) -> int:
             else:
                 high = algebraic_kernel.MAX_WORK
     finally:
-        algebraic_kernel.MAX_WORK = 10**10
+        algebraic_kernel.MAX_WORK = limit
     return high
 
 
@@ -105,7 +117,8 @@ def entries() -> Iterator[Entry]:
     for name, limit in (("MAX_WORK", 10), ("MAX_ORDER_CUBED", 12**3 - 1), ("MAX_DEGREE", 1)):
         yield name, two, {name: limit}
     yield "the order at its limit", two, {"MAX_ORDER_CUBED": 12**3}
-    for i, value in enumerate((one, two, four)):
+    long = (with_length(two, bits) for bits in (3999, 4000))
+    for i, value in enumerate((one, two, four, *long)):
         work = least_work(value)
         yield f"the least work {i}", value, {"MAX_WORK": work}
         yield f"less work {i}", value, {"MAX_WORK": work - 1}
