@@ -37,6 +37,7 @@ __all__ = [
     "prove_claims",
     "theory",
     "theory_mark",
+    "whole_stack",
 ]
 
 THEORY = Path(__file__).parent
@@ -303,7 +304,7 @@ def coqc(path: Path, compiled: Path, time_limit: float | None = None) -> str:
             text=True,
             encoding="utf-8",
             timeout=time_limit,
-            preexec_fn=_whole_stack,
+            preexec_fn=whole_stack,
         )
     except subprocess.TimeoutExpired as error:
         raise ValueError(f"Coq did not finish {path.name} within {time_limit:g} seconds.") from error
@@ -318,7 +319,7 @@ def coqc(path: Path, compiled: Path, time_limit: float | None = None) -> str:
     return done.stdout
 
 
-def _whole_stack() -> None:
+def whole_stack() -> None:
     """All the stack that this user may have: Coq reads a list of n terms with a stack of that depth."""
     import resource  # not on every system, but wherever there is Coq's package
 

@@ -6,8 +6,9 @@ the digest of the survey. It is written as a file and proved; several tables sha
 its time on loading the real numbers. What is proved has to lie within the committed interval. A certificate of which
 this is not so ends its run with an error: nothing is skipped.
 
-Left out are tables of more than seven rows or columns, whose matrices are beyond the checker in Coq, and of the random
-tables those that took a bound of degree 6, whose documents would be 8 MB in an archive and take Coq 20 s each.
+Left out are tables of more than seven rows or columns, which are for the extracted checker
+(`lemmata.certificates.coq.redecision`), and of the random tables those that took a bound of degree 6: they have no
+committed document, as README.md of this folder explains.
 """
 
 from __future__ import annotations
@@ -44,7 +45,17 @@ from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.runs.definitions import fingerprint
 from lemmata.numerics.runs.items import Done, run
 
-__all__ = ["committed_tables", "reproof_document", "reproof_totals", "reprove", "reprove_cells", "whole_theory"]
+__all__ = [
+    "ARCHIVES",
+    "RANDOM",
+    "committed_document",
+    "committed_tables",
+    "reproof_document",
+    "reproof_totals",
+    "reprove",
+    "reprove_cells",
+    "whole_theory",
+]
 
 LARGEST = 7
 """Rows and columns."""
@@ -155,7 +166,7 @@ def _reproved(compiled: str, settings: dict[str, Any]) -> list[dict[str, Any]]:
     """The results of the tables of one run of Coq."""
     texts, claims, results = [], [], []
     for entry in settings["tables"]:
-        document = kernel.parse(_document(entry))
+        document = kernel.parse(committed_document(entry))
         made = coq_file(document)
         text = made.text.partition(f"\nCheck {made.claim.theorem}.")[0]
         texts.append(text.replace("(eq_refl true). Qed.", "(eq_refl true). Time Qed."))
@@ -178,7 +189,7 @@ def _reproved(compiled: str, settings: dict[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def _document(entry: dict[str, Any]) -> bytes:
+def committed_document(entry: dict[str, Any]) -> bytes:
     """The committed document of an entry of the survey.
 
     Raises:

@@ -48,7 +48,8 @@ class CoqFile:
 class CoqTerms:
     """What a file is made of: definitions, the terms that Coq has to compute to be true, by name, and the theorem.
 
-    ``proof`` is a term; ``words`` say what the claim says.
+    ``proof`` is a term; ``words`` say what the claim says. ``decided`` is the same document for Decide.v: a constructor
+    and its arguments, which are words, integers, fractions, lists, and tuples for the fields of a record.
     """
 
     table: operation_kernel.Operation
@@ -57,6 +58,7 @@ class CoqTerms:
     claim: Claim
     proof: str
     words: str
+    decided: tuple[Any, ...]
 
 
 def coq_file(document: Document) -> CoqFile:
@@ -107,13 +109,16 @@ def _margin_terms(document: Document) -> CoqTerms:
     network = operation_kernel.Network(document["network"], "network", table)
     margin = document["margin"]
     exact = None if margin["exact"] is None else _exact_side(network, margin["exact"])
+    cert, neurons = _upper(document), _neurons(table, network)
     if exact is None:
         low, high = Fraction(margin["lower"]), Fraction(margin["upper"])
-        below = _attains(table, network, 0, low)
+        bits = _root_bits(table, network, table.triples, low)
+        below = _attains(bits, 0, low)
         above = f"is_below cert {_pair(high)}"
         statement = f"maximum_margin_between T {_real(low)} {_real(high)}"
         rule = "two_sided _ _ _ _ _ _ _ _"
         words = f"the maximum margin is at least {margin['lower']} and at most {margin['upper']}"
+        decided = ("Between", _table(table), cert, bits, neurons, low, high)
     else:
         common, q, m = exact
         below = f"attains_root T {m} {common} network_0 {_pair(q)}"
@@ -122,14 +127,16 @@ def _margin_terms(document: Document) -> CoqTerms:
         statement = f"maximum_margin_between T {value} {value}"
         rule = "exact_value _ _ _ _ _ _ _"
         words = f"the maximum margin is exactly {margin['exact']}"
+        decided = ("Exactly", _table(table), cert, m, common, neurons, q)
     claim = Claim("maximum_margin", table_term(table.values, table.labels), statement)
     return CoqTerms(
         table,
-        (f"{claim.defined}\n", _network(0, table, network), _certificate(document)),
+        (f"{claim.defined}\n", _network(0, neurons), _certificate(cert)),
         {"proved": "check T cert", "attained": below, "compared": above},
         claim,
         f"{rule} proved attained compared",
         words,
+        decided,
     )
 
 
@@ -175,9 +182,13 @@ def _unseen_terms(document: Document) -> CoqTerms:
     if read.verdict == "both":
         return _both_terms(document, read)
     low = threshold / (1 - read.epsilon)
+    bits = _root_bits(table, read.networks[0], table.triples, low)
+    neurons = _neurons(table, read.networks[0])
+    parts_read = [_part(part) for part in document["parts"]]
     if read.verdict == "right":
         name, conclusion, blanks, parts = "every_network_is_right", "right_at", "_ " * 11, "parts"
-        defined = f"Definition parts : list cell_part :=\n{_list([_part(part) for part in document['parts']])}.\n"
+        defined = f"Definition parts : list cell_part :=\n{_list([_part_term(part) for part in parts_read])}.\n"
+        above = (parts_read,)
     else:
         name, conclusion, blanks, parts = (
             "every_network_is_wrong",
@@ -185,7 +196,8 @@ def _unseen_terms(document: Document) -> CoqTerms:
             "_ " * 12,
             f"{_integers(read.weights)} a_part",
         )
-        defined = f"Definition a_part : cell_part := {_part(document['parts'][0])}.\n"
+        defined = f"Definition a_part : cell_part := {_part_term(parts_read[0])}.\n"
+        above = (list(read.weights), parts_read[0])
     claim = Claim(
         name,
         table_term(table.values, table.labels),
@@ -195,17 +207,18 @@ def _unseen_terms(document: Document) -> CoqTerms:
     )
     return CoqTerms(
         table,
-        (f"{claim.defined}\n", _network(0, table, read.networks[0]), defined),
+        (f"{claim.defined}\n", _network(0, neurons), defined),
         {
             "unseen": f"is_not_given T {read.a} {read.b}",
             "proved": f"check_{read.verdict} {_place(read)} ({_quotient(threshold)}) {parts}",
-            "attained": _attains(table, read.networks[0], 0, low),
+            "attained": _attains(bits, 0, low),
             "enough": f"is_enough {_pair(threshold)} {_pair(low)}",
         },
         claim,
         f"{read.verdict}_and_possible {blanks}unseen proved attained enough",
         f"every network of margin at least {document['threshold']} is {read.verdict} at cell ({read.a}, {read.b}), "
         f"label {read.label}, and there are such networks",
+        (read.verdict.title(), _table(table), read.a, read.b, read.label, threshold, *above, bits, neurons, low),
     )
 
 
@@ -219,6 +232,9 @@ def _both_terms(document: Document, read: operation_kernel.Unseen) -> CoqTerms:
         key=itemgetter(1),
     )
     p1, p2 = (_simple_below(value) for value in (min(rights), -wrong))
+    bits = [_root_bits(table, network, table.triples, threshold) for network in read.networks]
+    neurons = [_neurons(table, network) for network in read.networks]
+    cert = _upper(document["upper"])
     right_bits = _root_bits(table, first, others, p1)
     wrong_bits = _root_bits(table, second, [(read.a, read.b, c, read.label)], p2)
     cell = f"{read.a}, {read.b}"
@@ -232,20 +248,25 @@ def _both_terms(document: Document, read: operation_kernel.Unseen) -> CoqTerms:
     )
     return CoqTerms(
         table,
-        (f"{claim.defined}\n", _network(0, table, first), _network(1, table, second), _certificate(document["upper"])),
+        (f"{claim.defined}\n", *(_network(i, some) for i, some in enumerate(neurons)), _certificate(cert)),
         {
             "unseen": f"is_not_given T {read.a} {read.b}",
             "proved": "check T cert",
             "compared": f"is_below cert {_pair(upper)}",
-            "attained": _attains(table, first, 0, threshold),
+            "attained": _attains(bits[0], 0, threshold),
             "right": f"differ T {right_bits} network_0 [({cell}, others T {read.label})] {_pair(p1)}",
-            "attained_too": _attains(table, second, 1, threshold),
+            "attained_too": _attains(bits[1], 1, threshold),
             "wrong": f"differ T {wrong_bits} network_1 [({cell}, [({c}, {read.label})])] {_pair(p2)}",
         },
         claim,
         f"two_verdicts _ _ _ _ {c} {'_ ' * 15}unseen proved compared attained right attained_too wrong (eq_refl true)",
         f"of two networks of margin at least {document['threshold']} one is right at cell ({read.a}, {read.b}), label "
         f"{read.label}, and one is wrong; no margin is above {float(upper):.12g}, rounded",
+        (
+            *("Both", _table(table), read.a, read.b, read.label, c, cert, upper, threshold),
+            *(bits[0], right_bits, neurons[0], p1),
+            *(bits[1], wrong_bits, neurons[1], p2),
+        ),
     )
 
 
@@ -253,8 +274,8 @@ def _place(read: operation_kernel.Unseen) -> str:
     return f"T {read.a} {read.b} {read.label}"
 
 
-def _attains(table: operation_kernel.Operation, network: operation_kernel.Network, number: int, low: Fraction) -> str:
-    return f"attains T {_root_bits(table, network, table.triples, low)} network_{number} {_pair(low)}"
+def _attains(bits: int, number: int, low: Fraction) -> str:
+    return f"attains T {bits} network_{number} {_pair(low)}"
 
 
 def _simple_below(value: Fraction) -> Fraction:
@@ -267,41 +288,70 @@ def _simple_below(value: Fraction) -> Fraction:
     return Fraction(1, 1 << bits)
 
 
+# ---- the fields of records
+
+
+def _table(table: operation_kernel.Operation) -> tuple[Any, ...]:
+    return table.rows, table.columns, table.labels, _cells(table.values)
+
+
+def _cells(values: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """(a, b, y) where a label is given; -1 stands where none is."""
+    return [(a, b, y) for a, row in enumerate(values) for b, y in enumerate(row) if y >= 0]
+
+
+def _upper(document: Document) -> tuple[Any, ...]:
+    """The upper side of a certificate of a table, as in Checker.v."""
+    return document["multipliers"], _proof(document["proof"])
+
+
+def _part(part: dict[str, Any]) -> tuple[Any, ...]:
+    return part["multipliers"], part["denominator"], _proof(part["proof"])
+
+
+def _proof(proof: dict[str, Any]) -> tuple[Any, ...]:
+    bits = factor_bits(proof["matrix"]) or 0
+    kind, t, t_prime = KINDS[proof["kind"]], Fraction(proof["t"]), Fraction(proof["t_prime"])
+    return kind, t, t_prime, proof["denominator"], proof["matrix"], bits
+
+
+def _neurons(table: operation_kernel.Operation, network: operation_kernel.Network) -> list[tuple[Any, ...]]:
+    """Integer neurons as in Below.v: the mass, u, v and w."""
+    A, N = table.rows, table.size
+    return [
+        (mass, list(x[:A]), list(x[A:N]), list(x[N:])) for x, mass in zip(network.neurons, network.masses, strict=True)
+    ]
+
+
 # ---- terms
 
 
 def table_term(values: Sequence[Sequence[int]], labels: int) -> str:
     """A table of so many labels as a term of Statement.v; -1 stands where a cell is not given."""
-    cells = [f"({a}, {b}, {y})" for a, row in enumerate(values) for b, y in enumerate(row) if y >= 0]
-    return f"Table {len(values)} {len(values[0])} {labels} [{'; '.join(cells)}]"
+    return f"Table {len(values)} {len(values[0])} {labels} [{'; '.join(map(str, _cells(values)))}]"
 
 
-def _certificate(document: Document) -> str:
-    """The definition of the upper side of a certificate of a table, as in Checker.v."""
-    term = f"Certificate {_integers(document['multipliers'])}\n  ({_proof(document['proof'])})"
-    return f"Definition cert : certificate := {term}.\n"
+def _certificate(cert: tuple[Any, ...]) -> str:
+    """The definition of the upper side of a certificate of a table."""
+    multipliers, proof = cert
+    return f"Definition cert : certificate := Certificate {_integers(multipliers)}\n  ({_proof_term(proof)}).\n"
 
 
-def _proof(proof: dict[str, Any]) -> str:
-    bits = factor_bits(proof["matrix"]) or 0
-    t, t_prime = Fraction(proof["t"]), Fraction(proof["t_prime"])
-    matrix = ";\n".join(f"  [{'; '.join(map(_integer, row))}]" for row in proof["matrix"])
-    head = f"Proof {KINDS[proof['kind']]} ({_quotient(t)}) ({_quotient(t_prime)}) {proof['denominator']}"
-    return f"{head} [\n{matrix}]%Z {bits}"
+def _proof_term(proof: tuple[Any, ...]) -> str:
+    kind, t, t_prime, denominator, rows, bits = proof
+    matrix = ";\n".join(f"  [{'; '.join(map(_integer, row))}]" for row in rows)
+    return f"Proof {kind} ({_quotient(t)}) ({_quotient(t_prime)}) {denominator} [\n{matrix}]%Z {bits}"
 
 
-def _part(part: dict[str, Any]) -> str:
-    return f"Part {_integers(part['multipliers'])} {part['denominator']}\n  ({_proof(part['proof'])})"
+def _part_term(part: tuple[Any, ...]) -> str:
+    multipliers, denominator, proof = part
+    return f"Part {_integers(multipliers)} {denominator}\n  ({_proof_term(proof)})"
 
 
-def _network(number: int, table: operation_kernel.Operation, network: operation_kernel.Network) -> str:
-    """The definition of a list of integer neurons as in Below.v."""
-    A, N = table.rows, table.size
-    neurons = [
-        f"Build_zneuron {mass} {_integers(x[:A])} {_integers(x[A:N])} {_integers(x[N:])}"
-        for x, mass in zip(network.neurons, network.masses, strict=True)
-    ]
-    return f"Definition network_{number} : list zneuron :=\n{_list(neurons)}.\n"
+def _network(number: int, neurons: Sequence[tuple[Any, ...]]) -> str:
+    """The definition of a list of integer neurons."""
+    terms = [f"Build_zneuron {mass} {' '.join(map(_integers, parts))}" for mass, *parts in neurons]
+    return f"Definition network_{number} : list zneuron :=\n{_list(terms)}.\n"
 
 
 def _integer(value: int) -> str:

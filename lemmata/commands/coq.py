@@ -71,6 +71,14 @@ def coq(
             "operations up to 7 x 7; DIR keeps what is done, and reproved.json",
         ),
     ] = None,
+    ocaml: Annotated[
+        bool,
+        typer.Option(
+            "--ocaml",
+            help="of FILE, or of all committed documents with --committed: ask not Coq but its checker, extracted to "
+            "OCaml and compiled (needs ocamlopt too); it decides without the kernel",
+        ),
+    ] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -79,13 +87,15 @@ def coq(
         _refuse_name(out_file)
         if [file, check, committed].count(None) != 2:
             raise ValueError("Give the file of a certificate, a Coq file with --check, or a folder with --committed.")
-        if committed is not None:
-            if unproved or build is not None or out_file is not None or time_limit is not None:
-                raise ValueError("--out, --unproved, --build and --time-limit are for one file, not for --committed.")
-            from lemmata.commands.coq_committed import prove_committed  # solvers, which one file can do without
-
+        if committed is not None and (unproved or build is not None or out_file is not None or time_limit is not None):
+            raise ValueError("--out, --unproved, --build and --time-limit are for one file, not for --committed.")
+        if ocaml and (check is not None or unproved or out_file is not None):
+            raise ValueError(
+                "--ocaml decides and writes no Coq file: it goes with neither --check, --out nor --unproved."
+            )
+        if ocaml or committed is not None:
             try:
-                prove_committed(committed, jobs, as_json)
+                _other_ways(file, committed, ocaml, build, time_limit, jobs, as_json)
             except CoqRefusalError as refusal:
                 _print_refusal(refusal)
                 raise typer.Exit(1) from refusal
@@ -122,6 +132,30 @@ def coq(
             write_atomically(text.encode("ascii"), out_file)
         if not as_json:
             out.print(escape(f"Coq file written to {out_file}"), soft_wrap=True)
+
+
+def _other_ways(
+    file: Path | None,
+    committed: Path | None,
+    ocaml: bool,
+    build: Path | None,
+    time_limit: float | None,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """The committed certificates in place of a file, the extracted checker in place of Coq, or both."""
+    if committed is not None and not ocaml:
+        from lemmata.commands.coq_committed import prove_committed  # solvers, which one file can do without
+
+        prove_committed(committed, jobs, as_json)
+        return
+    from lemmata.commands.coq_ocaml import decide_committed, decide_file  # the same
+
+    if committed is not None:
+        decide_committed(committed, jobs, as_json)
+    else:
+        assert file is not None
+        decide_file(file, build, time_limit, as_json)
 
 
 def _print_refusal(refusal: CoqRefusalError) -> None:

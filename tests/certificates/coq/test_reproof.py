@@ -37,9 +37,9 @@ def test_what_is_proved_again():
 def test_every_document_is_committed():
     for entries in committed_tables().values():
         for entry in entries:
-            assert hashlib.sha256(reproof._document(entry)).hexdigest() == entry["digest"]
+            assert hashlib.sha256(reproof.committed_document(entry)).hexdigest() == entry["digest"]
     with pytest.raises(ValueError, match=r"has no document of .* with the digest of the survey"):
-        reproof._document(entry | {"digest": "0" * 64})
+        reproof.committed_document(entry | {"digest": "0" * 64})
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,15 @@ from tempfile import mkdtemp
 import pytest
 
 from lemmata.certificates.coq.compiler import THEORY, coqc, modules_of, theory
+from lemmata.certificates.coq.extracted import extracted_checker
 
 MODULES = modules_of("From Lemmata Require Import Value.")
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="The command coqc of Coq 8.16 is not installed.")
+needs_ocaml = pytest.mark.skipif(
+    None in (shutil.which("coqc"), shutil.which("ocamlopt")),
+    reason="The commands coqc and ocamlopt, which make the extracted checker, are not both installed.",
+)
 
 
 @contextmanager
@@ -54,3 +59,12 @@ def compiled_with_symmetry(root: Path) -> Path:
     source = shutil.copy(THEORY / "Symmetry.v", folder)
     coqc(Path(source), folder)
     return folder
+
+
+@cache
+def extracted(root: Path) -> Path:
+    """The checker that is extracted to OCaml, made once."""
+    folder = build(root)
+    program = folder / "ocaml" / "checker"
+    with alone(folder):
+        return program if program.exists() else extracted_checker(program.parent, folder)

@@ -10,8 +10,8 @@ from lemmata.certificates.coq.compiler import CoqRefusalError
 from lemmata.certificates.coq.source import coq_file
 from lemmata.certificates.groups.format import dumps
 from lemmata.commands import coq as coq_command
-from lemmata.commands import coq_committed
-from tests.certificates.coq.theory import build, needs_coq
+from lemmata.commands import coq_committed, coq_ocaml
+from tests.certificates.coq.theory import build, extracted, needs_coq, needs_ocaml
 from tests.certificates.coq.theory import compiled as compiled_theory
 from tests.certificates.operation_documents import parity_document, unseen_document
 from tests.lemmata.commands.runner import run
@@ -261,3 +261,51 @@ def test_options_of_a_certificate_are_not_for_check(options, received):
     code, _, error = run("coq", "--check", str(received), *options)
     assert code == 2
     assert "--out, --unproved and --build are for a certificate, not for --check." in error
+
+
+@pytest.fixture
+def checker(folder, monkeypatch):
+    """The extracted checker, which the commands find made."""
+    program = extracted(folder.parent)
+    monkeypatch.setattr(coq_ocaml, "extracted_checker", lambda place, build, progress: program)
+
+
+@needs_ocaml
+def test_decided_in_ocaml(file, checker, folder):
+    code, output, _ = run("coq", str(file), "--ocaml", "--build", str(folder))
+    assert code == 0
+    assert "accepted by the checker of Coq, extracted to OCaml" in output
+    assert "T := Table 2 2 2 [(0, 0, 0); (0, 1, 1); (1, 0, 1); (1, 1, 0)]" in output
+    assert "maximum_margin_between T ((1 / 9) * sqrt 6) ((1 / 9) * sqrt 6)" in output
+    document = parity_document()
+    document["multipliers"][0] += 1
+    file.write_bytes(dumps(document))
+    code, output, _ = run("coq", str(file), "--ocaml", "--json")
+    assert code == 1
+    assert json.loads(output)["accepted"] is False
+
+
+@needs_ocaml
+def test_committed_documents_decided_in_ocaml(tmp_path, checker, monkeypatch):
+    monkeypatch.setattr(coq_ocaml, "committed_keys", lambda: {"tables": ["classes-2x2-0"]})
+    monkeypatch.setattr(coq_ocaml, "workers", lambda jobs, stopped: nullcontext())
+    code, output, _ = run("coq", "--committed", str(tmp_path), "--ocaml")
+    assert code == 0
+    assert "1 documents accepted by the checker of Coq, extracted to OCaml, and by the kernel in Python" in output
+    code, output, _ = run("coq", "--committed", str(tmp_path), "--ocaml", "--json")
+    assert json.loads(output)["tables"]["documents"] == 1
+
+
+@pytest.mark.parametrize("options", [["--check", "x.v"], ["x.json", "--unproved"], ["x.json", "--out", "x.v"]])
+def test_options_that_ocaml_has_no_use_for(options):
+    code, _, error = run("coq", "--ocaml", *options)
+    assert code == 2
+    assert "--ocaml decides and writes no Coq file: it goes with neither --check, --out nor --unproved." in error
+
+
+def test_decided_without_ocaml(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    code, _, error = run("coq", str(file), "--ocaml", "--build", str(tmp_path / "new"))
+    assert code == 2
+    assert "There is no program ocamlopt here: install OCaml" in error
+    assert not (tmp_path / "new").exists()
