@@ -299,17 +299,12 @@ Qed.
 
 Theorem weak_duality k g net : factor_margin_at_least G k g net ->
   INR n ^ k * (g * factor_total G k net)
-  <= total_of (fun o => INR (fact k) * multilinear k (fu o) (contrast G tau (fw o))) net.
+  <= total_of (fun o =>
+    tuples n k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))) net.
 Proof.
-  intros [_ H]; rewrite <- tuples_const.
-  apply Rle_trans with (tuples n k (fun a => contrast G tau (factor_output k net a) (product_of G k a))).
-  - apply tuples_le; intros a Ha; apply weighted_labels; [apply product_below; exact Ha|].
-    intros c Hc N; apply H; assumption.
-  - right; rewrite (tuples_ext n k _ (fun a => total_of (fun o => sum k (fun j => fu o j (a j)) ^ k
-      * contrast G tau (fw o) (product_of G k a)) net)) by (intros; apply contrast_output).
-    rewrite tuples_total; apply total_ext; intros o _.
-    rewrite (polarisation k 1 (fun s => s ^ k)); [ring|apply polynomial_power|].
-    apply (contrast_sum G HG tau Htau).
+  intros [_ H]; rewrite <- tuples_const, <- tuples_total; apply tuples_le; intros a Ha.
+  rewrite <- contrast_output; apply weighted_labels; [apply product_below; exact Ha|].
+  intros c Hc N; apply H; assumption.
 Qed.
 
 (** ** Products of matrices *)
@@ -551,41 +546,70 @@ Proof.
   apply sum_le; intros s Hs; apply neuron_row; exact Hs.
 Qed.
 
+(** The sum over all inputs of what a neuron adds to the weighted difference of the outputs. *)
+Theorem neuron_sum o :
+  tuples n k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
+  <= INR n ^ k * (factor_constant G k * K * factor_norm G k o ^ (k + 1)).
+Proof.
+  pose proof root_positive as P.
+  rewrite (polarisation k 1 (fun s => s ^ k)) by (try apply polynomial_power; apply (contrast_sum G HG tau Htau)).
+  apply Rle_trans with (INR (fact k) * (neuron_factor * factor_norm G k o ^ (k + 1))).
+  - rewrite Rmult_1_r; apply Rmult_le_compat_l; [apply pos_INR|apply factor_neuron_bound].
+  - right; unfold neuron_factor, factor_constant; field; lra.
+Qed.
+
 Lemma margin_from_factor_neurons g net : factor_margin_at_least G k g net -> g <= factor_constant G k * K.
 Proof.
   intro H; pose proof (weak_duality k g net H) as D; destruct H as [T _].
-  pose proof (order_positive G HG) as Pn; pose proof root_positive as P.
-  assert (B : INR n ^ k * (g * factor_total G k net)
-    <= INR n ^ k * (factor_constant G k * K * factor_total G k net)).
+  assert (B : INR n ^ k * (g * factor_total G k net) <= INR n ^ k * (factor_constant G k * K * factor_total G k net)).
   { apply Rle_trans with (1 := D).
-    apply Rle_trans with (total_of (fun o => INR (fact k) * neuron_factor * factor_norm G k o ^ (k + 1)) net).
-    - apply total_le; intro o; rewrite Rmult_assoc; apply Rmult_le_compat_l; [apply pos_INR|].
-      apply factor_neuron_bound.
-    - rewrite (total_scal (fun o => factor_norm G k o ^ (k + 1))); fold (factor_total G k net).
-      right; unfold neuron_factor, factor_constant; field; lra. }
-  apply Rmult_le_reg_l in B; [|apply pow_lt; exact Pn].
+    unfold factor_total at 1; rewrite <- (total_scal (fun o => factor_norm G k o ^ (k + 1))), <- total_scal.
+    apply total_le; exact neuron_sum. }
+  apply Rmult_le_reg_l in B; [|apply pow_lt, (order_positive G HG)].
   apply Rmult_le_reg_r with (1 := T); exact B.
 Qed.
 
 End Group.
 
-(** The upper side, for every group with a complete family and every number of factors. *)
-Theorem factors_upper : forall G count family tau mu k K,
-  is_group G -> (1 <= k)%nat ->
-  (forall s, (s < count)%nat -> is_representation G (family s)) ->
-  complete G count family ->
-  wrong_weights G tau ->
-  (forall s, (s < count)%nat -> scalar G tau (family s) (mu s)) ->
-  0 <= K -> (forall s, (s < count)%nat -> Rabs (1 - mu s) <= K * sqrt (INR (dim (family s)) ^ (k - 1))) ->
-  forall net g, factor_margin_at_least G k g net -> g <= factor_constant G k * K.
+(** One neuron, and the upper side, for every group with a complete family and every number of factors. *)
+Section Rows.
+Variable G : group.
+Variable count : nat.
+Variable family : nat -> representation.
+Variables tau mu : nat -> R.
+Variable k : nat.
+Variable K : R.
+Hypothesis HG : is_group G.
+Hypothesis Hk : (1 <= k)%nat.
+Hypothesis Hfamily : forall s, (s < count)%nat -> is_representation G (family s).
+Hypothesis Hcomplete : complete G count family.
+Hypothesis Htau : wrong_weights G tau.
+Hypothesis Hmu : forall s, (s < count)%nat -> scalar G tau (family s) (mu s).
+Hypothesis HK : 0 <= K.
+Hypothesis Hrow : forall s, (s < count)%nat -> Rabs (1 - mu s) <= K * sqrt (INR (dim (family s)) ^ (k - 1)).
+
+Lemma row_square : forall s, (s < count)%nat -> (1 - mu s) ^ 2 <= K ^ 2 * INR (dim (family s)) ^ (k - 1).
 Proof.
-  intros G count family tau mu [|p] K HG Hk Hfamily Hcomplete Htau Hmu HK Hrow net g; [lia|].
-  apply (margin_from_factor_neurons G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK).
-  intros s Hs; rewrite <- (pow2_abs (1 - mu s)); specialize (Hrow s Hs).
-  replace (S p - 1)%nat with p in Hrow by lia.
-  rewrite <- (square_sqrt (INR (dim (family s)) ^ p)) by apply pow_le, pos_INR.
-  rewrite <- Rpow_mult_distr; apply pow_incr; split; [apply Rabs_pos|exact Hrow].
+  intros s Hs; rewrite <- (pow2_abs (1 - mu s)), <- (square_sqrt (INR (dim (family s)) ^ (k - 1)))
+    by apply pow_le, pos_INR.
+  rewrite <- Rpow_mult_distr; apply pow_incr; split; [apply Rabs_pos|exact (Hrow s Hs)].
 Qed.
+
+Theorem one_factor_neuron : forall o,
+  tuples (order G) k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
+  <= INR (order G) ^ k * (factor_constant G k * K * factor_norm G k o ^ (k + 1)).
+Proof.
+  pose proof row_square as Q; destruct k as [|p]; [lia|]; replace (S p - 1)%nat with p in Q by lia.
+  exact (neuron_sum G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK Q).
+Qed.
+
+Theorem factors_upper : forall net g, factor_margin_at_least G k g net -> g <= factor_constant G k * K.
+Proof.
+  pose proof row_square as Q; destruct k as [|p]; [lia|]; replace (S p - 1)%nat with p in Q by lia.
+  intros net g; exact (margin_from_factor_neurons G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK Q g net).
+Qed.
+
+End Rows.
 
 (** ** Two factors: the networks, norms and margins of Statement.v *)
 

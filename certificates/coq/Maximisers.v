@@ -663,7 +663,7 @@ Theorem maximisers_of_every_group : forall G, is_group G -> (2 <= order G)%nat -
   forall o, In o net -> exists s, (0 < s < count)%nat /\ neuron_of G (family s) o.
 Proof.
   intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF [Irr HT]]]].
-  destruct (optimal_pair G HG Hn count family HF) as [v [eps [tau [[E1 E2] [Wt [Ct [Lo Hi]]]]]]].
+  destruct (optimal_payoffs G count family HG Hn HF) as [v [eps [tau [[E1 E2] [Wt [Ct [Lo Hi]]]]]]].
   pose proof (game_value G count family eps tau v HG HF E1 E2 Lo Wt Ct Hi) as Max.
   exists count, family, v; split; [exact HF|split; [exact Irr|split; [exact HT|split; [exact Max|]]]].
   assert (Pv : 0 < v).

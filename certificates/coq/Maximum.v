@@ -135,30 +135,33 @@ Qed.
 
 End Averages.
 
+Lemma payoff_class : forall G count family s, is_group G -> complete_family G count family -> (s < count)%nat ->
+  symmetric_class_function G (payoff (family s)).
+Proof.
+  intros G count family s HG HF Hs; pose proof (character_class G HG count family HF s Hs) as C; split.
+  - intros g h Hg Hh; unfold payoff; rewrite (on_classes G _ C) by assumption; reflexivity.
+  - intros g Hg; unfold payoff; rewrite (on_inverses G _ C) by assumption; reflexivity.
+Qed.
+
+Lemma payoff_unit : forall G count family s, is_group G -> complete_family G count family -> (s < count)%nat ->
+  payoff (family s) (unit G) = 0.
+Proof.
+  intros G count family s HG HF Hs; pose proof (dimension_positive G count family HF s Hs) as P.
+  pose proof (sqrt_lt_R0 _ P); unfold payoff.
+  rewrite (dimension_character G count family HF) by assumption; field; lra.
+Qed.
+
+(** Payoffs that depend on the class of a wrong label alone. *)
 Section Value.
 Variable G : group.
 Hypothesis HG : is_group G.
 Hypothesis Hn : (2 <= order G)%nat.
 Local Notation n := (order G).
 Variable count : nat.
-Variable family : nat -> representation.
-Hypothesis HF : complete_family G count family.
-
-Local Notation pay s g := (payoff (family s) g).
-
-Lemma payoff_class : forall s, (s < count)%nat -> symmetric_class_function G (payoff (family s)).
-Proof.
-  intros s Hs; pose proof (character_class G HG count family HF s Hs) as C; split.
-  - intros g h Hg Hh; unfold payoff; rewrite (on_classes G _ C) by assumption; reflexivity.
-  - intros g Hg; unfold payoff; rewrite (on_inverses G _ C) by assumption; reflexivity.
-Qed.
-
-Lemma payoff_unit : forall s, (s < count)%nat -> pay s (unit G) = 0.
-Proof.
-  intros s Hs; pose proof (dimension_positive G count family HF s Hs) as P.
-  pose proof (sqrt_lt_R0 _ P); unfold payoff.
-  rewrite (dimension_character G count family HF) by assumption; field; lra.
-Qed.
+Hypothesis Hcount : (0 < count)%nat.
+Variable pay : nat -> nat -> R.
+Hypothesis Hclass : forall s, (s < count)%nat -> symmetric_class_function G (pay s).
+Hypothesis Hunit : forall s, (s < count)%nat -> pay s (unit G) = 0.
 
 (** Some wrong label; the column of the unit is made equal to it. *)
 Definition other : nat := if Nat.eqb (unit G) 0 then 1%nat else 0%nat.
@@ -177,7 +180,6 @@ Lemma optimal_pair : exists v eps tau, probability count eps /\
   (forall g, below G g -> g <> unit G -> v <= sum count (fun s => eps s * pay s g)) /\
   (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= v).
 Proof.
-  pose proof (count_positive G HG count family HF) as C.
   destruct (minimax count n game_matrix ltac:(lia) ltac:(lia)) as [v [eps [q [Pe [[Q1 Q2] [Lo Hi]]]]]].
   set (tau := fun g => (1 - delta g (unit G)) * q g + delta g other * q (unit G)).
   pose proof (unit_below G HG) as U; pose proof other_below as O; pose proof other_unit as OU.
@@ -202,7 +204,7 @@ Proof.
   - apply averaged_class; exact HG.
   - intros g Hg N; apply Rle_trans with (1 := Lo g Hg); right; unfold game_matrix.
     apply sum_ext; intros s _; rewrite delta_other by assumption; ring.
-  - intros s Hs; rewrite (averaged_sum G HG tau _ (payoff_class s Hs)), S, (payoff_unit s Hs).
+  - intros s Hs; rewrite (averaged_sum G HG tau _ (Hclass s Hs)), S, (Hunit s Hs).
     pose proof (Hi s Hs) as A; unfold game_matrix in A.
     rewrite (sum_ext n _ (fun g => q g * pay s g + delta g (unit G) * (q g * pay s other))) in A
       by (intros; ring).
@@ -210,6 +212,17 @@ Proof.
 Qed.
 
 End Value.
+
+(** Optimal masses and weights, with the payoffs of two factors. *)
+Lemma optimal_payoffs : forall G count family, is_group G -> (2 <= order G)%nat -> complete_family G count family ->
+  exists v eps tau, probability count eps /\ wrong_weights G tau /\ symmetric_class_function G tau /\
+  (forall g, below G g -> g <> unit G -> v <= sum count (fun s => eps s * payoff (family s) g)) /\
+  (forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= v).
+Proof.
+  intros G count family HG Hn HF.
+  apply (optimal_pair G HG Hn count (count_positive G HG count family HF) (fun s => payoff (family s)));
+    intros; [apply payoff_class with (count := count)|apply payoff_unit with (count := count)]; assumption.
+Qed.
 
 (** Masses of representations and weights of wrong labels with the same number v. *)
 Definition game_solution (G : group) (count : nat) (family : nat -> representation) (v : R) : Prop :=
@@ -223,7 +236,7 @@ Theorem group_value : forall G count family, is_group G -> (2 <= order G)%nat ->
   maximum_margin_between (group_table G) (constant G * v) (constant G * v).
 Proof.
   intros G count family HG Hn HF.
-  destruct (optimal_pair G HG Hn count family HF) as [v [eps [tau [[E1 E2] [Wt [Ct [Lo Hi]]]]]]].
+  destruct (optimal_payoffs G count family HG Hn HF) as [v [eps [tau [[E1 E2] [Wt [Ct [Lo Hi]]]]]]].
   exists v; split; [exists eps, tau; repeat split; try assumption; apply Wt|].
   exact (game_value G count family eps tau v HG HF E1 E2 Lo Wt Ct Hi).
 Qed.

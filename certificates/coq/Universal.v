@@ -303,15 +303,24 @@ Proof.
   pose proof (order_positive G HG); apply Rmult_eq_reg_l with (INR n); lra.
 Qed.
 
-Lemma share_nonneg : forall s, (s < count)%nat -> 0 <= share s.
+Lemma share_positive : forall s, (0 < s < count)%nat -> 0 < share s.
 Proof.
-  intros [|s] Hs; [simpl; lra|].
-  pose proof (dimension_positive _ Hs); pose proof (units_number_positive _ Hs).
-  unfold share; apply Rmult_le_pos; [|apply sqrt_pos].
-  left; apply Rdiv_lt_0_compat; assumption.
+  intros [|s] [H Hs]; [lia|].
+  pose proof (dimension_positive _ Hs) as P; pose proof (units_number_positive _ Hs).
+  apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat|apply sqrt_lt_R0]; assumption.
 Qed.
 
-Lemma total_share_positive : 0 < total_share.
+(** Any weights of the nontrivial representations in place of nu^(3/2) / m. *)
+Section Weights.
+Variable weight : nat -> R.
+Hypothesis Hzero : weight 0%nat = 0.
+Hypothesis Hpositive : forall s, (0 < s < count)%nat -> 0 < weight s.
+Local Notation total := (sum count (fun s => weight s * INR (d s))).
+
+Lemma weight_nonneg : forall s, (s < count)%nat -> 0 <= weight s.
+Proof. intros [|s] Hs; [rewrite Hzero; lra|left; apply Hpositive; lia]. Qed.
+
+Lemma weights_positive : 0 < total.
 Proof.
   destruct trivial_dimension as [D M].
   assert (C : (2 <= count)%nat).
@@ -320,60 +329,40 @@ Proof.
     rewrite E, delta_same in C; simpl sum in C; rewrite D, M, Htrivial in C by (apply unit_below; assumption).
     assert (1 < INR n) by (replace 1 with (INR 1) by reflexivity; apply lt_INR; lia).
     simpl in C; lra. }
-  apply Rlt_le_trans with (share 1 * INR (d 1)).
-  - assert (H1 : (1 < count)%nat) by lia.
-    pose proof (dimension_positive _ H1) as P; pose proof (units_number_positive _ H1).
-    apply Rmult_lt_0_compat; [|exact P].
-    unfold share; apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat|apply sqrt_lt_R0]; assumption.
-  - apply (sum_term_le count (fun s => share s * INR (d s))); [|lia].
-    intros s Hs; apply Rmult_le_pos; [apply share_nonneg; assumption|apply pos_INR].
+  apply Rlt_le_trans with (weight 1 * INR (d 1)).
+  - apply Rmult_lt_0_compat; [apply Hpositive; lia|apply dimension_positive; lia].
+  - apply (sum_term_le count (fun s => weight s * INR (d s))); [|lia].
+    intros s Hs; apply Rmult_le_pos; [apply weight_nonneg; assumption|apply pos_INR].
 Qed.
 
-Hypothesis Hcondition : forall g, below G g -> g <> unit G ->
-  sum count (fun s => share s * chi s g) <= 0.
+Definition dual_weights (g : nat) : R :=
+  delta g (unit G) - / total * sum count (fun s => weight s * chi s g).
 
-Definition closed_weights (g : nat) : R :=
-  delta g (unit G) - / total_share * sum count (fun s => share s * chi s g).
-
-Lemma shares_at_unit : sum count (fun s => share s * chi s (unit G)) = total_share.
+Lemma weights_at_unit : sum count (fun s => weight s * chi s (unit G)) = total.
 Proof.
   apply sum_ext; intros s Hs; rewrite dimension_character by assumption; reflexivity.
 Qed.
 
-Lemma closed_weights_characters : forall s, (s < count)%nat ->
-  sum n (fun g => closed_weights g * chi s g)
-  = INR (d s) - share s * (INR n * INR (m s)) / total_share.
+Lemma dual_weights_characters : forall s, (s < count)%nat ->
+  sum n (fun g => dual_weights g * chi s g)
+  = INR (d s) - weight s * (INR n * INR (m s)) / total.
 Proof.
-  intros s Hs; pose proof total_share_positive as P; unfold closed_weights.
+  intros s Hs; pose proof weights_positive as P; unfold dual_weights.
   transitivity (sum n (fun g => delta g (unit G) * chi s g)
-    - / total_share * sum n (fun g => sum count (fun t => share t * (chi t g * chi s g)))).
+    - / total * sum n (fun g => sum count (fun t => weight t * (chi t g * chi s g)))).
   - rewrite <- sum_scal, <- sum_minus; apply sum_ext; intros g _.
     rewrite Rmult_minus_distr_r, Rmult_assoc, <- sum_scal_r; do 2 f_equal.
     apply sum_ext; intros; ring.
   - rewrite (sum_delta n (chi s) (unit G) (unit_below G HG)), dimension_character by assumption.
-    rewrite sum_swap, (sum_ext count _ (fun t => delta t s * (share t * (INR n * INR (m t))))).
-    + rewrite (sum_delta count (fun t => share t * (INR n * INR (m t))) s Hs); field; lra.
+    rewrite (sum_swap n), (sum_ext count (fun t => sum n _) (fun t => delta t s * (weight t * (INR n * INR (m t))))).
+    + rewrite (sum_delta count (fun t => weight t * (INR n * INR (m t))) s Hs); field; lra.
     + intros t Ht; rewrite sum_scal, characters_orthogonal, (delta_sym s t) by assumption; ring.
 Qed.
 
-Lemma closed_weights_wrong : wrong_weights G closed_weights.
-Proof.
-  pose proof total_share_positive as P; split.
-  - intros g Hg; unfold closed_weights; destruct (Nat.eq_dec g (unit G)) as [->|N].
-    + rewrite delta_same, shares_at_unit; right; field; lra.
-    + rewrite delta_other by assumption; pose proof (Hcondition g Hg N) as C.
-      assert (0 <= / total_share * - sum count (fun s => share s * chi s g)); [|lra].
-      apply Rmult_le_pos; [left; apply Rinv_0_lt_compat; assumption|lra].
-  - unfold closed_weights; rewrite delta_same, shares_at_unit; field; lra.
-  - pose proof (closed_weights_characters 0 count_positive) as C.
-    rewrite (sum_ext n _ closed_weights) in C by (intros; rewrite Htrivial by assumption; ring).
-    destruct trivial_dimension as [D _]; rewrite C, D; simpl; field; lra.
-Qed.
-
-Lemma closed_weights_class : symmetric_class_function G closed_weights.
+Lemma dual_weights_class : symmetric_class_function G dual_weights.
 Proof.
   split.
-  - intros g h Hg Hh; unfold closed_weights; f_equal.
+  - intros g h Hg Hh; unfold dual_weights; f_equal.
     + unfold delta; destruct (Nat.eqb_spec g (unit G)) as [->|N].
       * rewrite (unit_left G HG) by (apply inv_below; assumption).
         rewrite (inv_right G HG), Nat.eqb_refl by assumption; reflexivity.
@@ -387,7 +376,7 @@ Proof.
         rewrite <- (op_inv_cancel G HG g h), E' by assumption; apply (inv_left G HG); assumption.
     + f_equal; apply sum_ext; intros s Hs; f_equal.
       apply (on_classes G _ (character_class s Hs)); assumption.
-  - intros g Hg; unfold closed_weights; f_equal.
+  - intros g Hg; unfold dual_weights; f_equal.
     + unfold delta; destruct (Nat.eqb_spec g (unit G)) as [->|N].
       * rewrite <- (unit_right G HG (inv G (unit G))), (inv_left G HG), Nat.eqb_refl
           by (try apply inv_below; try apply unit_below; assumption); reflexivity.
@@ -397,6 +386,44 @@ Proof.
     + f_equal; apply sum_ext; intros s Hs; f_equal.
       apply (on_inverses G _ (character_class s Hs)); assumption.
 Qed.
+
+Lemma dual_weights_wrong :
+  (forall g, below G g -> g <> unit G -> sum count (fun s => weight s * chi s g) <= 0) ->
+  wrong_weights G dual_weights.
+Proof.
+  intro Hcondition; pose proof weights_positive as P; split.
+  - intros g Hg; unfold dual_weights; destruct (Nat.eq_dec g (unit G)) as [->|N].
+    + rewrite delta_same, weights_at_unit; right; field; lra.
+    + rewrite delta_other by assumption; pose proof (Hcondition g Hg N) as C.
+      assert (0 <= / total * - sum count (fun s => weight s * chi s g)); [|lra].
+      apply Rmult_le_pos; [left; apply Rinv_0_lt_compat; assumption|lra].
+  - unfold dual_weights; rewrite delta_same, weights_at_unit; field; lra.
+  - pose proof (dual_weights_characters 0 count_positive) as C.
+    rewrite (sum_ext n _ dual_weights) in C by (intros; rewrite Htrivial by assumption; ring).
+    destruct trivial_dimension as [D _]; rewrite C, D, Hzero; simpl; field; lra.
+Qed.
+
+End Weights.
+
+Lemma total_share_positive : 0 < total_share.
+Proof. exact (weights_positive share eq_refl share_positive). Qed.
+
+Hypothesis Hcondition : forall g, below G g -> g <> unit G ->
+  sum count (fun s => share s * chi s g) <= 0.
+
+Definition closed_weights (g : nat) : R :=
+  delta g (unit G) - / total_share * sum count (fun s => share s * chi s g).
+
+Lemma closed_weights_characters : forall s, (s < count)%nat ->
+  sum n (fun g => closed_weights g * chi s g)
+  = INR (d s) - share s * (INR n * INR (m s)) / total_share.
+Proof. exact (dual_weights_characters share eq_refl share_positive). Qed.
+
+Lemma closed_weights_wrong : wrong_weights G closed_weights.
+Proof. exact (dual_weights_wrong share eq_refl share_positive Hcondition). Qed.
+
+Lemma closed_weights_class : symmetric_class_function G closed_weights.
+Proof. exact (dual_weights_class share). Qed.
 
 Lemma closed_form_network :
   exists net, width net = 2 * sum (count - 1) (fun s => INR (d (S s)) ^ 3) /\
@@ -410,7 +437,7 @@ Proof.
   apply (lower_side G (count - 1) (fun s => family (S s)) (fun s => eps (S s)) (INR n / total_share) HG).
   - intros s Hs; apply family_even; lia.
   - intros s Hs; apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; assumption].
-    apply Rmult_le_pos; [apply share_nonneg; lia|apply pos_INR].
+    apply Rmult_le_pos; [apply (weight_nonneg share eq_refl share_positive); lia|apply pos_INR].
   - pose proof (First (fun _ => 1)) as F.
     rewrite (sum_ext count _ eps), (sum_ext (count - 1) _ (fun s => eps (S s))) in F by (intros; ring).
     rewrite <- F; unfold eps, Rdiv; rewrite sum_scal_r; fold total_share; field; lra.

@@ -53,17 +53,27 @@ THEOREMS = (
     "Factors.polarisation",
     "Factors.weak_duality",
     "Factors.chain_bound",
+    "Factors.one_factor_neuron",
     "Factors.factors_upper",
     "Factors.two_factors_maximum",
+    "FactorGame.factor_game",
+    "FactorGame.factors_of_every_group",
+    "FactorGame.factor_every_group",
+    "FactorGame.factor_closed_form",
+    "FactorGame.summands",
+    "FactorGame.summands_width",
+    "FactorGame.two_summands",
+    "FactorGame.even_summands",
+    "FactorGame.exclusive_or_of_words",
     "Parity.mean_margin",
     "Parity.neuron_bound",
     "Parity.sparse_parity",
     "Parity.sparse_parity_neurons",
 )
 CLAIMS = """
-From Coq Require Import Reals List Arith.
+From Coq Require Import Reals List Arith Lia.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
-From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies Factors.
+From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies Factors FactorGame.
 Local Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -205,6 +215,68 @@ Proof.
   apply (factors_upper G count family tau mu k K HG Hk H1 H2 (Build_wrong_weights G tau T1 T2 T3)
     (fun s Hs i j => Hmu s i j Hs) HK Hrow net g).
   split; [exact N|]; intros a c; unfold product in M; rewrite product_of_list; apply M.
+Qed.
+
+Goal forall n k, (2 <= n)%nat -> (1 <= k)%nat ->
+  let label a := (list_sum (map a (seq 0 k)) mod n)%nat in
+  let output net a c := total_of (fun o => sum k (fun j => fu o j (a j)) ^ k * fw o c) net in
+  let norm net := total_of (fun o =>
+    sqrt (sum k (fun j => sum n (fun x => fu o j x ^ 2)) + sum n (fun c => fw o c ^ 2)) ^ (k + 1)) net in
+  let attains g net := 0 < norm net /\\
+    forall a c, (forall j, (j < k)%nat -> (a j < n)%nat) -> (c < n)%nat -> c <> label a ->
+    g * norm net <= output net a (label a) - output net a c in
+  let total := if Nat.odd n then sqrt (2 ^ (k - 1)) * (INR n - 1) else sqrt (2 ^ (k - 1)) * (INR n - 2) + 1 in
+  let value := INR (fact k) / sqrt ((INR (k + 1) * INR n) ^ (k + 1)) * (INR n / total) in
+  (exists net, attains value net) /\\ (forall net g, attains g net -> g <= value).
+Proof.
+  intros n k Hn Hk label output norm attains total value.
+  assert (E : factor_maximum_is (cyclic n) k value).
+  { unfold value, total; destruct (Nat.odd n) eqn:O.
+    - apply summands; [|exact O|exact Hk]; destruct n as [|[|[|n]]]; [lia|lia|discriminate|lia].
+    - apply even_summands; [exact Hn|rewrite <- Nat.negb_odd, O; reflexivity|exact Hk]. }
+  assert (A : forall g net, attains g net <-> factor_margin_at_least (cyclic n) k g net).
+  { intros g net; unfold attains, label; split; intros [N M]; (split; [exact N|intros a c Ha Hc D]).
+    - rewrite cyclic_product in * by lia; apply M; assumption.
+    - rewrite <- cyclic_product in * by lia; apply M; assumption. }
+  destruct E as [[net M] U]; split; [exists net; apply A; exact M|intros other g H; apply (U other), A; exact H].
+Qed.
+
+Goal forall n k m, (3 <= n)%nat -> Nat.odd n = true -> (1 <= k)%nat -> (4 ^ (k - 1) * (n - 1) <= m)%nat ->
+  exists net, length net = m /\\ factor_margin_at_least (cyclic n) k
+    (INR (fact k) / sqrt ((INR (k + 1) * INR n) ^ (k + 1)) * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net.
+Proof. exact summands_width. Qed.
+
+Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
+  INR (fact 2) / sqrt ((INR (2 + 1) * INR n) ^ (2 + 1)) * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1)))
+  = sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)).
+Proof. exact two_summands_value. Qed.
+
+Goal forall G k, is_group G -> (2 <= order G)%nat -> (1 <= k)%nat -> let n := order G in
+  exists count family v, complete_family G count family /\\
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\\
+  (exists eps tau, ((forall s, (s < count)%nat -> 0 <= eps s) /\\ sum count eps = 1) /\\ wrong_weights G tau /\\
+    let pay s g := let nu := INR (dim (family s)) in
+      (1 - sum (dim (family s)) (fun i => mat (family s) g i i) / nu) / sqrt (nu ^ (k - 1)) in
+    (forall g, (g < n)%nat -> g <> unit G -> v <= sum count (fun s => eps s * pay s g)) /\\
+    (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= v)) /\\
+  let value := INR (fact k) / sqrt ((INR (k + 1) * INR n) ^ (k + 1)) * v in
+  let product a := fold_left (op G) (map a (seq 0 k)) (unit G) in
+  let output net a c := total_of (fun o => sum k (fun j => fu o j (a j)) ^ k * fw o c) net in
+  let norm net := total_of (fun o =>
+    sqrt (sum k (fun j => sum n (fun x => fu o j x ^ 2)) + sum n (fun c => fw o c ^ 2)) ^ (k + 1)) net in
+  let attains g net := 0 < norm net /\\
+    forall a c, (forall j, (j < k)%nat -> (a j < n)%nat) -> (c < n)%nat -> c <> product a ->
+    g * norm net <= output net a (product a) - output net a c in
+  (exists net, attains value net) /\\ (forall net g, attains g net -> g <= value).
+Proof.
+  intros G k HG Hn Hk n; destruct (factors_of_every_group G k HG Hn Hk) as [count [family [v [H1 [H2 [H3 E]]]]]].
+  exists count, family, v; split; [exact H1|split; [exact H2|split; [exact H3|]]].
+  intros value product output norm attains.
+  assert (A : forall g net, attains g net <-> factor_margin_at_least G k g net).
+  { intros g net; unfold attains, product; split; intros [N M]; (split; [exact N|intros a c Ha Hc D]).
+    - rewrite product_of_list in *; apply M; assumption.
+    - rewrite <- product_of_list in *; apply M; assumption. }
+  destruct E as [[net M] U]; split; [exists net; apply A; exact M|intros other g H; apply (U other), A; exact H].
 Qed.
 
 Goal forall G g, is_group G ->
@@ -396,10 +468,52 @@ FAULTS = (
     ("Factors", "R := K * INR n ^ k / sqrt", "R := K * INR n ^ p / sqrt"),
     ("Factors", "neuron_factor ^ 2 * INR (k + 1) ^ (k + 1) =", "neuron_factor ^ 2 * INR (k + 1) ^ k ="),
     ("Factors", "<= K ^ 2 * INR (dim (family s)) ^ p.", "<= K ^ 2 * INR (dim (family s)) ^ k."),
-    ("Factors", "K * sqrt (INR (dim (family s)) ^ (k - 1))) ->", "K * sqrt (INR (dim (family s)) ^ k)) ->"),
+    ("Factors", "<= K * sqrt (INR (dim (family s)) ^ (k - 1)).", "<= K * sqrt (INR (dim (family s)) ^ k)."),
     ("Factors", "(a 0%nat) (a 1%nat) c.\nProof", "(a 1%nat) (a 0%nat) c.\nProof"),
     ("Factors", "factor_constant G 2 = constant G.", "factor_constant G 2 = 2 * constant G."),
     ("Factors", "(factor_maximum_is G 2 g <->", "(factor_maximum_is G 2 (2 * g) <->"),
+    ("FactorGame", "* (INR (fact k) * multiplied k x).\nProof", "* (INR k * multiplied k x).\nProof"),
+    ("FactorGame", "= INR (2 ^ (k - 1)) * (INR (fact k) * mult", "= INR (2 ^ k) * (INR (fact k) * mult"),
+    ("FactorGame", "sum k (fun j => s j ^ 2) = INR k /\\", "sum k (fun j => s j ^ 2) = 1 /\\"),
+    ("FactorGame", "(starting i I j) (starting i I (S j))) * h (", "(starting i I (S j)) (starting i I j)) * h ("),
+    ("FactorGame", "(fun c => multiplied k s * (x * mat", "(fun c => (x * mat"),
+    ("FactorGame", "= INR (2 ^ (k - 1)) * (INR used * INR d ^ k).", "= INR (2 ^ (k - 1)) * (INR used * INR d ^ S k)."),
+    ("FactorGame", "mat r (op G (product_of G k a) (inv G c)) i i)", "mat r (op G (product_of G k a) c) i i)"),
+    ("FactorGame", "(k + 1)) / sqrt (INR d ^ (k + 1)).\nProof", "(k + 1)) / sqrt (INR d ^ k).\nProof"),
+    (
+        "FactorGame",
+        "(INR used * x ^ S k * sqrt (INR d ^ (k + 1)) / INR d)",
+        "(INR used * x ^ S k * sqrt (INR d ^ (k + 1)))",
+    ),
+    ("FactorGame", ":= sqrt (INR (d s) ^ (k + 1)).", ":= sqrt (INR (d s) ^ k)."),
+    ("FactorGame", "INR (dim r)) / sqrt (INR (dim r) ^ (k - 1)).", "INR (dim r)) / sqrt (INR (dim r) ^ k)."),
+    (
+        "FactorGame",
+        "| _ => INR (d s) / INR (many (family s)) * sqrt (INR (d s) ^ (k - 1)) end.",
+        "| _ => INR (d s) * sqrt (INR (d s) ^ (k - 1)) end.",
+    ),
+    (
+        "FactorGame",
+        "factor_share s * INR (d s) / factor_total_share) used",
+        "factor_share s / factor_total_share) used",
+    ),
+    ("FactorGame", "factor_share k (odd_family h) (S s) = root2.", "factor_share k (odd_family h) (S s) = 2."),
+    ("FactorGame", "(S h) (odd_family h) = root2 * (INR n - 1).", "(S h) (odd_family h) = root2 * INR n."),
+    ("FactorGame", "(factor_constant G k * v).\nProof", "(49/50 * factor_constant G k * v).\nProof"),
+    (
+        "FactorGame",
+        "(INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))).\nProof",
+        "(INR n / (sqrt (2 ^ k) * (INR n - 1)))).\nProof",
+    ),
+    ("FactorGame", "(4 ^ (k - 1) * (n - 1) <= m)%nat ->\n", "(0 * (4 ^ (k - 1) * (n - 1)) <= m)%nat ->\n"),
+    ("FactorGame", "summands : forall n k, (3 <= n)", "summands : forall n k, (1 <= n)"),
+    ("FactorGame", "(INR n - 2) + 1))).\nProof", "(INR n - 2) + 2))).\nProof"),
+    ("FactorGame", "(INR (order G) / (INR (order G) - 1)).\nProof", "(INR (order G) / INR (order G)).\nProof"),
+    ("FactorGame", "(INR (2 ^ b) / (INR (2 ^ b) - 1))).\nProof", "(INR (2 ^ b) / INR (2 ^ b))).\nProof"),
+    ("FactorGame", "2 (sqrt (2 / 27) / (sqrt (INR n) *", "2 (sqrt (2 / 26) / (sqrt (INR n) *"),
+    ("FactorGame", "(length net <= m)%nat ->\n", "(m <= length net)%nat ->\n"),
+    ("FactorGame", "(used s = O -> eps s = 0) /\\\n  forall g", "(used s = O -> eps s = 1) /\\\n  forall g"),
+    ("Universal", "weight s * (INR n * INR (m s)) / total.", "weight s * INR n / total."),
     ("Parity", "(INR (S k) * a * u) (difference_of", "(INR k * a * u) (difference_of"),
     ("Parity", "* product_over P n x)\n  = INR (fact (size_of P n)) * prod", "* product_over P n x)\n  = 1 * prod"),
     ("Parity", "length (half n) = (2 ^ (size_of P n - 1))", "length (half n) = (2 ^ size_of P n)"),
