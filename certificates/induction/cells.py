@@ -10,11 +10,12 @@ and an interval for the model's difference D of logits. With Z_1, Z_2 the eviden
     f(D) = Z_1 ln(1 + e^D) + Z_2 ln(1 + e^-D),
 
 which is convex in D with its minimum at the Bayes predictor D* = ln(Z_2/Z_1): the largest value is at an end of the
-interval, the least at the point next to D*.
+interval, the least at the point next to D*. Where the mean of D over a cell is known better, so is the mean of f.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -23,7 +24,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lemmata.certificates.induction.intervals import down, up
-from lemmata.numerics.exact.balls import ball_max
+from lemmata.numerics.exact.balls import ball_max, ball_min
 from lemmata.numerics.exact.numbers import exact_midpoint
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.markov.enclosed import enclosed_extensions
@@ -48,6 +49,8 @@ class Cells:
         changes: the number of changes, shape (C,).
         count: the number of sequences, shape (C,).
         outputs: D of all of them lies in this interval, shape (C, 2).
+        means: the mean of D over them lies in this interval, within outputs, shape (C, 2), or None if that is all.
+        squares: at least the mean of (D - c)^2 over them, c the middle of means in floats, shape (C,), with means.
 
     Raises:
         ValueError: if the sequences are not 2^t in number, or an interval is empty or not finite.
@@ -60,13 +63,16 @@ class Cells:
     changes: NDArray[np.int64]
     count: NDArray[np.int64]
     outputs: NDArray[np.float64]
+    means: NDArray[np.float64] | None = None
+    squares: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if sum(self.count.tolist()) != 2**self.t:
             raise ValueError(
                 f"The cells hold {sum(self.count.tolist())} sequences of {self.t} symbols, not 2^{self.t}."
             )
-        if not np.isfinite(self.outputs).all() or (self.outputs[:, 0] > self.outputs[:, 1]).any():
+        intervals = [self.outputs] if self.means is None else [self.outputs, self.means]
+        if not all(np.isfinite(one).all() and (one[:, 0] <= one[:, 1]).all() for one in intervals):
             raise ValueError("Every cell needs a finite interval of outputs, lower end first.")
 
     @property
@@ -109,12 +115,16 @@ def judge(cells: Cells) -> Judgement:
             for cell in kind:
                 count = int(cells.count[cell])
                 low, high = (arb(float(end)) for end in cells.outputs[cell])
-                ends = _cost(*one.evidence, low), _cost(*one.evidence, high)
-                loss[1] += ball_max(ends) * count
-                loss[0] += (ends[1] if high < one.best else ends[0] if low > one.best else one.best_cost) * count
-                least, most = _distances(low, high, one.bigram)
+                costs, off = [_cost(*one.evidence, end) for end in (low, high)], _distances(low, high, one.bigram)
+                least, most = off
+                bounds = _nearest(one, low, high, costs), ball_max(costs)
+                if cells.means is not None and cells.squares is not None:
+                    bounds, off = _by_means(
+                        one, (low, high), cells.means[cell], float(cells.squares[cell]), bounds[1], off
+                    )
+                loss = [total + bound * count for total, bound in zip(loss, bounds, strict=True)]
                 share = sum(one.evidence, start=zero) * count
-                mean = [mean[0] + share * least, mean[1] + share * most]
+                mean = [total + share * bound for total, bound in zip(mean, off, strict=True)]
                 largest = [ball_max([largest[0], least]), ball_max([largest[1], most])]
         rate = entropy_rate()
         return Judgement(
@@ -125,6 +135,35 @@ def judge(cells: Cells) -> Judgement:
             mean_distance=outwards(mean[0], mean[1], 0.0),
             largest_distance=outwards(largest[0], largest[1], 0.0),
         )
+
+
+def _nearest(one: _Class, low: arb, high: arb, costs: Sequence[arb]) -> arb:
+    """f at the point of an interval next to D*, where it is least; costs are those of the ends."""
+    return costs[1] if high < one.best else costs[0] if low > one.best else one.best_cost
+
+
+def _by_means(
+    one: _Class, outputs: tuple[arb, arb], mean: NDArray[np.float64], square: float, most: arb, off: tuple[arb, arb]
+) -> tuple[tuple[arb, arb], tuple[arb, arb]]:
+    """Bounds on the mean of f over a cell, and of |sigma(D) - counted|, from the mean of D and of (D - c)^2.
+
+    f is convex, f'' = (Z_1 + Z_2) sigma', and sigma' is largest at the output next to 0.
+
+    Args:
+        most: f is at most this.
+        off: between these |sigma(D) - counted| lies.
+    """
+    (Z_1, Z_2), q = one.evidence, arb(square)
+    low, high, c = (arb(float(x)) for x in (*mean, (mean[0] + mean[1]) / 2))
+    least = _nearest(one, low, high, [_cost(Z_1, Z_2, end) for end in (low, high)])
+    law = 1 / (1 + (-c).exp())
+    slope = Z_1 * law - Z_2 * (1 - law)
+    tangent = _cost(Z_1, Z_2, c) + ball_max([slope * (low - c), slope * (high - c)])
+    flat = arb(0) if outputs[0] <= 0 <= outputs[1] else ball_min([abs(end) for end in outputs])
+    steepest = 1 / (2 + flat.exp() + (-flat).exp())
+    middle, around = abs(law - one.bigram), q.sqrt() * steepest
+    distances = ball_max([off[0], middle - around]), ball_min([off[1], middle + around])
+    return (least, ball_min([most, tangent + (Z_1 + Z_2) * steepest / 2 * q])), distances
 
 
 def _cost(one: arb, two: arb, D: arb) -> arb:

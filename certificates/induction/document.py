@@ -18,7 +18,7 @@ from lemmata.constructions.networks.transformer import Transformer
 
 __all__ = ["FORMAT", "check_loss_document", "loss_document"]
 
-FORMAT = "lemmata loss of an induction head 1"
+FORMAT = "lemmata loss of an induction head 2"
 CLAIMS = tuple(part.name for part in fields(Judgement))
 SLACK = 1e-9
 """How much weaker than the proof a claim may be, for other versions of the libraries that round differently."""

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from lemmata.certificates.induction.intervals import add, down, exp_high, exp_low, multiply, up
 
-__all__ = ["all_outputs", "extreme_ratios", "window_counts", "window_masses"]
+__all__ = [
+    "all_outputs",
+    "extreme_ratios",
+    "least_totals",
+    "sums_of_squares",
+    "token_terms",
+    "window_counts",
+    "window_masses",
+]
 
 FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -114,37 +122,50 @@ def window_masses(t: int, known: int, weights: FloatArray) -> FloatArray:
 
 
 @njit(cache=True)
-def extreme_ratios(
+def token_terms(
     t: int,
     known: int,
     final: int,
-    grid: FloatArray,
     masses: FloatArray,
     pairs: FloatArray,
     steps: FloatArray,
     copied: FloatArray,
     table: FloatArray,
-) -> FloatArray:
-    """Bounds of sum_j e_j v_j / sum_j e_j over all sequences of each class that end with `known` given symbols.
-
-    A class has n steps from 0 to 0 and e changes; the bounds are in out[n, e], NaN where there is no such sequence.
+) -> tuple[FloatArray, FloatArray]:
+    """Intervals of e_j and v_j for a query after `known` given symbols, by position and last symbols, NaN beyond.
 
     Args:
         t: more than known.
         known: at least 2.
         final: the code of the last symbols.
-        grid: increasing; it begins below and ends above all v_j.
         masses: those of `window_masses`.
+
+    Returns:
+        e, v: shapes (t, 2^known, 2).
     """
     s = final & 1
     m = (masses[t - 1, final, 0], masses[t - 1, final, 1])
-    e, v = np.empty((t, 2**known, 2)), np.empty((t, 2**known, 2))
+    e, v = np.full((t, 2**known, 2), np.nan), np.full((t, 2**known, 2), np.nan)
     for j in range(t):
         for code in range(2 ** min(j + 1, known)):
             other = (masses[j, code, 0], masses[j, code, 1])
             logit = score(pairs[s, code & 1], steps[s, t - 1 - j], m, other)
             e[j, code, 0], e[j, code, 1] = exp_low(logit[0], table), exp_high(logit[1], table)
             v[j, code] = affine(copied[code & 1], other)
+    return e, v
+
+
+@njit(cache=True)
+def extreme_ratios(t: int, known: int, final: int, grid: FloatArray, e: FloatArray, v: FloatArray) -> FloatArray:
+    """Bounds of sum_j e_j v_j / sum_j e_j over all sequences of each class that end with `known` given symbols.
+
+    A class has n steps from 0 to 0 and e changes; the bounds are in out[n, e], NaN where there is no such sequence.
+
+    Args:
+        t, known, final: as for `token_terms`.
+        grid: increasing; it begins below and ends above all v_j.
+        e, v: those of `token_terms`.
+    """
     out = np.full((t, t, 2), np.nan)
     before = np.empty((t, t))
     for side in range(2):
@@ -210,6 +231,58 @@ def _term(sign: float, rho: float, e: FloatArray, v: float) -> float:
     """An upper bound of sign e (v - rho) for the weights e of an interval."""
     gap = up(sign * (v - rho))
     return up(gap * (e[1] if gap >= 0.0 else e[0]))
+
+
+@njit(cache=True)
+def least_totals(t: int, known: int, final: int, e: FloatArray) -> FloatArray:
+    """The least sum_j e_j of the sequences of every class, or less; infinite where there is none."""
+    return -_largest_sums(t, known, final, -1.0, 0.0, e, np.ones_like(e))
+
+
+@njit(cache=True)
+def sums_of_squares(t: int, known: int, final: int, terms: FloatArray) -> FloatArray:
+    """Sums over the sequences of every class of X_a = sum_j x_a(j) and of X_a^2, and of X_0 X_1, by [n, e].
+
+    No number is negative, so that each result is off by at most 2^-42 of itself: from one position to the next no more
+    than 12 roundings follow one another, and none underflows if numbers that are not 0 lie between 2^-400 and 2^300.
+
+    Args:
+        t, known, final: as for `token_terms`, t <= 62.
+        terms: x_a(j) by position and last symbols, shape (t, 2^known, A).
+
+    Returns:
+        X_0, ..., X_(A-1), X_0^2, ..., X_(A-1)^2, X_0 X_1, shape (t, t, 2 A + 1).
+    """
+    states, A = 2 ** (known - 1), terms.shape[2]
+    sums = np.zeros((states, t, t, 2 * A + 2))  # the last one is the number of sequences
+    for x in range(2):
+        sums[x, 0, 0, -1] = 1.0
+        for a in range(A):
+            sums[x, 0, 0, a], sums[x, 0, 0, A + a] = terms[0, x, a], terms[0, x, a] * terms[0, x, a]
+        sums[x, 0, 0, 2 * A] = terms[0, x, 0] * terms[0, x, 1]
+    for j in range(1, t):
+        new = np.zeros_like(sums)
+        for code in range(2 ** min(j, known - 1)):
+            for x in range(2):
+                full = 2 * code + x
+                if j == t - 1 and full != final:
+                    continue
+                stay = 1 if full & 3 == 0 else 0
+                change = 1 if (full & 1) != ((full >> 1) & 1) else 0
+                term = terms[j, full]
+                for n in range(j):
+                    for changes in range(j - n):
+                        old = sums[code, n, changes]
+                        if old[-1] > 0.0:
+                            into = new[full % states, n + stay, changes + change]
+                            for a in range(A):
+                                into[a] += old[a] + old[-1] * term[a]
+                                into[A + a] += old[A + a] + 2.0 * old[a] * term[a] + old[-1] * term[a] * term[a]
+                            mixed = old[0] * term[1] + old[1] * term[0] + old[-1] * term[0] * term[1]
+                            into[2 * A] += old[2 * A] + mixed
+                            into[-1] += old[-1]
+        sums = new
+    return sums[final % states, :, :, :-1]
 
 
 @njit(cache=True)

@@ -2,7 +2,7 @@
 
 `enumerate_losses` runs the tables of the model (`tables`) on all 2^t sequences in interval arithmetic. `bound_losses`
 proves a bound at a cost that is polynomial in t: sequences are sorted by their numbers of steps of every kind and their
-last symbols, and the output is bounded on each class by dynamic programming. `PROOF.md` has the argument.
+last symbols, and the output and its mean are bounded on each class by dynamic programming. `PROOF.md` has the argument.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -17,7 +18,15 @@ from numpy.typing import NDArray
 
 from lemmata.certificates.induction.cells import Cells, Judgement, judge
 from lemmata.certificates.induction.intervals import EXP_RANGE, EXP_TABLE, as_intervals, down, up
-from lemmata.certificates.induction.kernels import affine, all_outputs, extreme_ratios, window_counts, window_masses
+from lemmata.certificates.induction.kernels import (
+    affine,
+    all_outputs,
+    extreme_ratios,
+    token_terms,
+    window_counts,
+    window_masses,
+)
+from lemmata.certificates.induction.moments import class_means
 from lemmata.certificates.induction.tables import CircuitTables, tables_for
 from lemmata.constructions.networks.transformer import Transformer
 from lemmata.numerics.exact.integers import checked_integer
@@ -99,7 +108,7 @@ def bound_losses(model: Transformer | CircuitTables, t: int, window: int = 3, gr
     begun = time.perf_counter()
     cells = class_cells(model, t, window, grid)
     inner = sum(2 ** min(j, window - 1) * 2 * (j * (j + 1) // 2) for j in range(1, t))
-    operations = 2 * grid * 2**window * inner
+    operations = (2 * grid + 2) * 2**window * inner
     return LossCertificate(
         t, "classes", window, grid, judge(cells), len(cells.count), operations, time.perf_counter() - begun
     )
@@ -140,20 +149,21 @@ def class_cells(model: Transformer | CircuitTables, t: int, window: int = 3, gri
     weights, pairs, steps, direct, copied = _intervals(model, t)
     masses = window_masses(t, window, weights)
     values = _value_grid(copied, grid)
-    columns: list[tuple[NDArray[np.int64], ...]] = []
-    outputs: list[FloatArray] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
     for final in range(2**window):
-        ratios = extreme_ratios(t, window, final, values, masses, pairs, steps, copied, EXP_TABLE)
+        e, v = token_terms(t, window, final, masses, pairs, steps, copied, EXP_TABLE)
+        ratios = extreme_ratios(t, window, final, values, e, v)
         count = window_counts(t, window, final)
-        stays, changes = np.nonzero(count)
         last = final & 1
-        first = np.where((changes % 2 == 0), last, 1 - last)
         around = affine(direct[last], (masses[t - 1, final, 0], masses[t - 1, final, 1]))
-        low, high = ratios[stays, changes].T
-        outputs.append(np.stack([down(low + around[0]), up(high + around[1])], axis=1))
-        columns.append((first + 1, np.full(len(stays), final), stays, changes, count[stays, changes]))
-    first, endings, stays, changes, count = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Cells(t, first, endings, stays, changes, count, np.concatenate(outputs))
+        low, high = np.moveaxis(ratios, -1, 0)
+        outputs = np.stack([down(low + around[0]), up(high + around[1])], axis=-1)
+        means, squares = class_means(t, window, final, e, v, around, count, outputs)
+        stays, changes = some = np.nonzero(count)
+        first = np.where((changes % 2 == 0), last, 1 - last)
+        rows = first + 1, np.full(len(stays), final), stays, changes
+        columns.append((*rows, *(part[some] for part in (count, outputs, means, squares))))
+    return Cells(t, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _value_grid(copied: FloatArray, grid: int) -> FloatArray:

@@ -62,7 +62,8 @@ def model_summary(result: ModelReport) -> dict[str, Any]:
     if isinstance(proof, str):
         certified: dict[str, Any] = {"refused": proof}
     else:
-        certified = {"at_least": proof.proved.loss[0], "at_most": proof.proved.loss[1], "method": proof.method}
+        low, high = proof.proved.loss
+        certified = {"at_least": low, "at_most": high, "above_bayes": list(proof.proved.gap), "method": proof.method}
     return {
         "file": result.name,
         "weights": result.weights.source,
@@ -137,9 +138,12 @@ def print_model(out: Console, result: ModelReport) -> None:
     if isinstance(result.proof, str):
         line(f"  no proven loss: {result.proof}")
     else:
-        low, high = result.proof.proved.loss
-        outside = _decimal(low, ROUND_FLOOR), _decimal(high, ROUND_CEILING)
-        line(f"  proved: from {outside[0]} to {outside[1]}, by {result.proof.cells} {result.proof.method}")
+        loss, gap = (
+            (_decimal(low, ROUND_FLOOR), _decimal(high, ROUND_CEILING))
+            for low, high in (result.proof.proved.loss, result.proof.proved.gap)
+        )
+        line(f"  proved: from {loss[0]} to {loss[1]}, by {result.proof.cells} {result.proof.method}")
+        line(f"  proved: above Bayes by {gap[0]} to {gap[1]}")
     table = Table("predictor", "its loss", "KL(model || it)", box=None, pad_edge=False)
     for name, loss in measured.references.items():
         table.add_row(name, escape(_text(loss)), escape(_text(measured.distances[name])))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lemmata.certificates.induction import cells, circuits, document, links, losses, tables
+from lemmata.certificates.induction import cells, circuits, document, links, losses, moments, tables
 from lemmata.constructions.induction.head import CountingHead
 from lemmata.numerics.markov import enclosed
 from tests.certificates.induction import (
@@ -62,6 +62,25 @@ def narrowed(side):
         return faulty
 
     return plant
+
+
+def one_sum(place, factor):
+    """Sums over classes of which one is scaled: 0 of e v, 5 of its square, 10 of the product with the sum of e."""
+
+    def plant(old):
+        def faulty(*arguments):
+            found = old(*arguments).copy()
+            found[..., place] *= factor
+            return found
+
+        return faulty
+
+    return plant
+
+
+def flattened(old):
+    """The cost of a cell without its mean square."""
+    return lambda one, outputs, mean, square, *rest: old(one, outputs, mean, 0.0 * square, *rest)
 
 
 def exchanged(count):
@@ -123,6 +142,36 @@ FAULTS = [
     Fault("outputs of all sequences", losses, "all_outputs", scaled(1.02), EVERY, ("trained", 7, 2, 2)),
     Fault("largest ratios", losses, "extreme_ratios", narrowed(1), EVERY, ("trained", 9, 5, 32)),
     Fault("least ratios", losses, "extreme_ratios", narrowed(0), EVERY, ("trained", 9, 5, 32)),
+    Fault("means of classes", losses, "class_means", scaled(1.02, 0), EVERY, ("trained", 9, 5, 32)),
+    Fault(
+        "sums over classes",
+        moments,
+        "sums_of_squares",
+        one_sum(0, 1.02),
+        EVERY,
+        ("trained", 9, 5, 32),
+        "finite interval",
+    ),
+    Fault(
+        "squares of sums",
+        moments,
+        "sums_of_squares",
+        one_sum(5, 0.98),
+        test_losses.test_means_are_known_better_than_outputs,
+    ),
+    Fault("products of sums", moments, "sums_of_squares", one_sum(10, 1.02), EVERY, ("random", 8, 3, 9)),
+    *(
+        Fault(
+            f"errors of {part}",
+            moments,
+            "_distance",
+            lambda old: lambda *a: 0.5 * old(*a),
+            test_losses.test_tables_that_are_known_to_within_a_twentieth_enclose_all_that_they_allow,
+            (part,),
+        )
+        for part in ("copied", "pairs")
+    ),
+    Fault("curvature of a cost", cells, "_by_means", flattened, test_losses.test_the_mean_cost_of_a_cell),
     Fault("largest masses", test_tables, "window_masses", narrowed(1), test_tables.test_masses_are_extreme),
     Fault("least masses", test_tables, "window_masses", narrowed(0), test_tables.test_masses_are_extreme),
     Fault("masses of the last tokens", losses, "window_masses", scaled(0.9), EVERY, ("trained", 9, 5, 32)),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import torch
 from flint import arb
 
 from lemmata.certificates.induction.cells import Cells, judge, outwards
+from lemmata.certificates.induction.kernels import sums_of_squares
 from lemmata.certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
 from lemmata.certificates.induction.tables import circuit_tables
 from lemmata.certificates.induction.trained import trained_head
@@ -122,11 +123,79 @@ def test_every_sequence_lies_in_its_cell(name, t, window, grid):
     assert np.array_equal(np.bincount(numbers, minlength=len(cells.count)), cells.count)
     assert np.all(cells.outputs[numbers, 0] - room <= D)
     assert np.all(cells.outputs[numbers, 1] + room >= D)
+    assert_means_of_cells(cells, numbers, D)
     exact, compact = enumerate_losses(model, t).proved, bound_losses(model, t, window, grid).proved
     for name in ("loss", "gap", "mean_distance", "largest_distance"):
         inner, outer = getattr(exact, name), getattr(compact, name)
         assert outer[0] <= inner[0]
         assert inner[1] <= outer[1]
+
+
+def assert_means_of_cells(cells, numbers, D):
+    """The mean of the outputs of every cell, and of their squared distance from the middle of its interval."""
+    mean = np.bincount(numbers, D) / cells.count
+    room = 1e-12 * (1 + np.abs(mean))
+    assert np.all(cells.means[:, 0] - room <= mean)
+    assert np.all(mean <= cells.means[:, 1] + room)
+    off = D - cells.means.mean(axis=1)[numbers]
+    assert np.all(np.bincount(numbers, off * off) / cells.count <= cells.squares + 1e-12 * (1 + mean * mean))
+
+
+def test_means_are_known_better_than_outputs():
+    """Where the window leaves little open, the mean is known to a tenth of what a worst case leaves."""
+    t, window = 11, 6
+    x = np.array(list(product([1, 2], repeat=t)))
+    cells = class_cells(TRAINED, t, window, 9)
+    assert_means_of_cells(cells, cell_numbers(cells, window, x), differences(TRAINED, x))
+    several = cells.count > 3
+    worst, mean = (np.ptp(ends[several], axis=1) for ends in (cells.outputs, cells.means))
+    assert np.median(mean / worst) < 0.1
+
+
+def test_the_mean_cost_of_a_cell():
+    """Classes of the trained head as cells, with the mean output and the mean square that their sequences have.
+
+    The loss and the mean distance have to lie within what these cells tell, by little: the upper bound of the loss is
+    nearer to it than the lower one, which leaves the curvature out.
+    """
+    t = 8
+    x = np.array(list(product([1, 2], repeat=t)))
+    D, cells = differences(TRAINED, x), class_cells(TRAINED, t, 2)
+    numbers = cell_numbers(cells, 2, x)
+    mean = np.bincount(numbers, D) / cells.count
+    square = np.bincount(numbers, (D - mean[numbers]) ** 2) / cells.count
+    means = np.stack([mean - 1e-12, mean + 1e-12], axis=1)
+    exact, proved = (
+        enumerate_losses(TRAINED, t).proved,
+        judge(replace(cells, means=means, squares=square + 1e-12)),
+    )
+    for name in ("gap", "mean_distance"):
+        inner, outer = getattr(exact, name), getattr(proved, name)
+        assert outer[0] <= inner[0] <= inner[1] <= outer[1]
+    assert proved.gap[1] - proved.gap[0] < 0.05 * exact.gap[0]
+
+
+@pytest.mark.parametrize("t", [5, 9])
+def test_sums_over_classes_are_exact_but_for_rounding(t):
+    """Against all sequences in fractions, for random terms of sizes from 2^-60 to 2^60."""
+    rng = np.random.default_rng(t)
+    known = 3
+    terms = rng.random((t, 2**known, 3)) * 2.0 ** rng.integers(-60, 60, (t, 2**known, 3))
+    expected = {}
+    for x in product([0, 1], repeat=t):
+        final = 4 * x[-3] + 2 * x[-2] + x[-1]
+        stays = sum(a == b == 0 for a, b in pairwise(x))
+        changes = sum(a != b for a, b in pairwise(x))
+        codes = [int("".join(map(str, x[max(0, j - known + 1) : j + 1])), 2) for j in range(t)]
+        X = [sum(Fraction(terms[j, code, a]) for j, code in enumerate(codes)) for a in range(3)]
+        row = expected.setdefault((final, stays, changes), [Fraction(0)] * 7)
+        for place, value in enumerate((*X, *(one * one for one in X), X[0] * X[1])):
+            row[place] += value
+    found = [sums_of_squares(t, known, final, terms) for final in range(2**known)]
+    for (final, *place), row in expected.items():
+        for value, exact in zip(found[final][tuple(place)].tolist(), row, strict=True):
+            assert abs(Fraction(value) - exact) <= exact / 2**44
+    assert sum(np.count_nonzero(one.any(axis=-1)) for one in found) == len(expected)
 
 
 @pytest.mark.parametrize("part", ["first", "pairs", "steps", "direct", "copied"])
@@ -136,14 +205,15 @@ def test_tables_that_are_known_to_within_a_twentieth_enclose_all_that_they_allow
     tables = circuit_tables(MODELS["random"], t)
     entries = getattr(tables, part)
     wide = replace(tables, **{part: entries + np.full(entries.shape, arb(0, 0.05))})
-    every, classes = sequence_cells(wide, t).outputs, class_cells(wide, t, 4).outputs
-    numbers = cell_numbers(class_cells(wide, t, 4), 4, list(product([1, 2], repeat=t)))
+    every, cells = sequence_cells(wide, t).outputs, class_cells(wide, t, 3)
+    classes, numbers = cells.outputs, cell_numbers(cells, 3, list(product([1, 2], repeat=t)))
     for corner in range(20):
         ends = rng.choice([-1, 1], size=entries.shape) if corner > 1 else np.full(entries.shape, 2 * corner - 1)
         thin = sequence_cells(replace(tables, **{part: entries + ends * 0.05 * (1 - 1e-9)}), t).outputs
         for outer in (every, classes[numbers]):
             assert np.all(outer[:, 0] <= thin[:, 0])
             assert np.all(thin[:, 1] <= outer[:, 1])
+        assert_means_of_cells(cells, numbers, thin.mean(axis=1))
 
 
 def test_the_cells_are_almost_attained():
