@@ -223,7 +223,7 @@ MOVED = [
     Moved("pareto-frontiers:theorem-C.11", "over_sparse_theorem no_read_out", "eps < 1/2", {"s": 401, "eps": Q(3, 5)}),
     Moved("pareto-frontiers:claim-C.9-1234", "second_layer the_loss_exceeds", "L_D of w* is at most eps",
           {"rare": Q(1, 2)}),
-    Moved("pareto-frontiers:lemma-C.9", "second_layer two_steps", "T/log T >=", {"c": Q(1)}),
+    Moved("pareto-frontiers:lemma-C.9", "second_layer the_printed_number", "T/log T >=", {"T": 300_000}),
     Moved("pareto-frontiers:lemma-C.10", "good_initializations the_printed_number", "4k < s",
           {"size": (40, 4, 16), "limit": 0.0, "expected": 0.0}),
     Moved("pareto-frontiers:definition-init-under", "under_sparse_gradients the_printed_bound", "epsilon < 1/C(n-s,k)",
