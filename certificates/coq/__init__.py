@@ -1,1 +1,1 @@
-"""Theorems on margins in Coq: the theory (*.v; README.md on tables, GROUPS.md on groups), and what runs its files."""
+"""Theorems in Coq: the theory (*.v; README.md, GROUPS.md and DESCENT.md say what is proved) and what runs it."""
