@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from lemmata.constructions.recurrent.concepts import lag_networks
+from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.recurrent.complexities import (
     complexity,
     exponential_series,
@@ -30,6 +32,7 @@ from lemmata.theorems.records import Record
 DEFINITION = "rnn-sgd:definition-complexity"
 EXAMPLE = "rnn-sgd:example-2.1"
 SAMPLES = "rnn-sgd:fact-sample-complexity"
+MEASURES = "rnn-sgd:fact-nonlinear-measurements"
 POWERS = "z, z^2, z^3, z^7 at R = sqrt 3, K = 10^4, eps = 1/1000, to ten digits"
 THRESHOLD = (-((arb(2) ** fmpq(7, 4) - 1) ** 2)).exp()
 
@@ -182,6 +185,60 @@ def test_sizes_for_polynomials_are_polynomials() -> None:
                     m = ((1 + C) / epsilon) ** q
                     assert m < ((1 + b) * epsilon ** (-1 - arb(degree) / 2)) ** q
                     assert b**2 * m.log() ** degree > C**2
+
+
+@check(
+    MEASURES,
+    grade="enclosed",
+    target="printed",
+    cases="a network of 3 rows per lag, |v| = 1 to 25, |a| <= 3, phi = z - 2 z^2 + z^3/3; L = 5, eps = 10^-2 to 10^-64",
+)
+@proof_steps("complexities.md: 10")
+def test_networks_per_lag_have_polynomial_sizes() -> None:
+    """The parts of the target are as complex as |a| times phi at |v| sqrt L, and below 2 a_0 A (K rho sqrt L)^D ...
+
+    Both sums over i are written out, in balls; three rows make p = 3 parts from a token to an output.
+    """
+    hidden = [as_exact(V) for V in ([[3, 4, 0], [0, 2, 0], [-1, 0, 0]], [[7, 24, 0], [1, 0, 0], [0, -3, 0]])]
+    readouts = [as_exact(A) for A in ([[1, -2, 3], [0, 1, 1]], [[2, 0, -1], [1, 1, 1]])]
+    hidden, readouts, sizes = [*hidden, hidden[0]], [*readouts, readouts[0]], ([5, 2, 1], [25, 1, 3], [5, 2, 1])
+    phi, K, root = [(1, fmpq(1)), (2, fmpq(2)), (3, fmpq(1, 3))], 10**4, arb(5).sqrt()
+    target = lag_networks(5, hidden, readouts, (0, 1, -2, fmpq(1, 3)))
+    for power in (2, 8, 64):
+        epsilon = arb(10) ** -power
+        level, found = -epsilon.log(), {}
+        for part in target.parts:
+            key = (part.source, part.target, part.output)
+            found.setdefault(key, []).append(complexity(polynomial(part.coefficients), root, epsilon))
+        assert {key[:2] for key in found} == {(2, 3), (2, 4), (2, 5), (3, 4), (3, 5), (4, 5)}
+        for (source, aim, output), values in found.items():
+            lag = aim - source - 1
+            assert len(values) == 3
+            for value, rho, a in zip(values, sizes[lag], readouts[lag][output], strict=True):
+                terms = [c * (K * rho * root) ** i * (1 + (level / i).sqrt() ** i) for i, c in phi]
+                assert value.overlaps(abs(a) * sum(terms, arb(0)))
+                assert value < 2 * 3 * arb(fmpq(10, 3)) * (K * 25 * root * level.sqrt()) ** 3
+
+
+@check(
+    MEASURES,
+    grade="enclosed",
+    target="printed",
+    cases="z, sin, exp - 1 and 20 random polynomials of degree at most 7 (seeds 0 to 19); L = 3, 100, q = 4, 100",
+)
+@proof_steps("complexities.md: 11")
+def test_the_complexity_suffers_from_the_length() -> None:
+    """C(sqrt(q L)) is at least sqrt q C(sqrt L), and not more for z; a constant alone would not see L."""
+    drawn = [polynomial([0, *_drawn(seed)[1:]]) for seed in range(20)]
+    phis = [phi for phi in drawn if smooth_complexity(phi, 1) > 0]
+    assert len(phis) > 12
+    for phi in [sine_series(), exponential_series(), *phis]:
+        for L, q in ((3, 4), (100, 100)):
+            short, long = (complexity(phi, arb(l).sqrt(), fmpq(1, 100), 10) for l in (L, q * L))
+            assert long > arb("0.9999") * arb(q).sqrt() * short
+            z = [complexity(polynomial([0, 1]), arb(l).sqrt(), fmpq(1, 100), 10) for l in (L, q * L)]
+            assert z[1].overlaps(arb(q).sqrt() * z[0])
+    assert complexity(polynomial([1]), 2, fmpq(1, 100)) == complexity(polynomial([1]), 1, fmpq(1, 100))
 
 
 @cache

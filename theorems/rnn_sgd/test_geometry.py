@@ -29,6 +29,7 @@ NOTATION = "rnn-sgd:definition-notation"
 NORM = "rnn-sgd:claim-G.1"
 GEOMETRY = "rnn-sgd:fact-init-geometry"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"
+MEASURES = "rnn-sgd:fact-nonlinear-measurements"
 FIT = "rnn-sgd:lemma-5.2"
 LENGTH = 5
 SQUARES = np.array([1.0] + [0.25] * 7)
@@ -183,6 +184,37 @@ def test_norms_of_states(effort: Effort) -> None:
         # sequences of one network share its randomness, so that only half of the values count
         assert abs(ratios.mean() - 1) < 4 * math.sqrt(5 / m / (ratios.size / 2))
     assert max(largest, key=largest.__getitem__) == 100
+
+
+@check(
+    MEASURES,
+    grade="sampled",
+    target="printed",
+    cases="16 networks of width 400, L = 8, eps_x = 0.9, 0.5 (seeds 0 to 15)",
+)
+@proof_steps("complexities.md: 12")
+def test_new_signals_become_less_significant() -> None:
+    """|A x_l|^2/|W h_(l-1)|^2 is e^2/(1 + (l - 2) e^2), within six standard deviations, and four in the mean.
+
+    |A x_l|^2 and |W h_(l-1)|^2 are off by a share of variance 2/m each, and |h_(l-1)|^2 by 5/m for every step before.
+    """
+    m, length = 400, 8
+    for size in (0.9, 0.5):
+        found = []
+        for seed in range(16):
+            rng = np.random.default_rng([12, seed])
+            network = random_elman(m, 5, 1, rng)
+            x = input_sequence(unit_tokens(rng, length), size)
+            states = trace(network, x).states
+            new, old = x[1:] @ network.token.T, states[1:-1] @ network.state.T
+            found.append((new**2).sum(axis=1) / (old**2).sum(axis=1))
+        times = np.arange(2, length + 1)
+        expected = size**2 / (1 + (times - 2) * size**2)
+        deviations = np.sqrt((4 + 5 * (times - 1)) / m)
+        ratios = np.array(found) / expected
+        assert (np.abs(ratios - 1) < 6 * deviations).all()
+        assert (np.abs(ratios.mean(axis=0) - 1) < 4 * deviations / np.sqrt(16)).all()
+        assert np.mean(found, axis=0)[-1] < np.mean(found, axis=0)[0] / 2
 
 
 @check(
