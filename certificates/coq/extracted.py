@@ -21,6 +21,7 @@ from typing import Any
 from lemmata.certificates.coq.compiler import (
     THEORY,
     CoqRefusalError,
+    checked_theorem,
     coqc,
     modules_of,
     theory,
@@ -36,6 +37,8 @@ SOURCES = (THEORY / "Decide.v", THEORY / "ocaml" / "main.ml")
 EXTRACTION = """From Coq Require Import ZArith Extraction ExtrOcamlBasic.
 From Lemmata Require Import Decide.
 Extraction "decide.ml" accepted Z.add Z.mul Z.opp Z.div_eucl.
+Check (accepted_sound : forall d, accepted d = true -> claimed d).
+Print Assumptions accepted_sound.
 """
 """Of the types only booleans, pairs, lists and options become those of OCaml, which have the same constructors."""
 PROGRAM = "checker"
@@ -85,7 +88,8 @@ def extracted_checker(
 
     Raises:
         ValueError: where ``coqc`` or ``ocamlopt`` is not installed.
-        CoqRefusalError: when Coq does not accept the theory, or OCaml the program.
+        CoqRefusalError: when Coq does not accept the theory, or on more axioms than those of its real numbers, and when
+            OCaml does not accept the program.
         OSError: for a folder that cannot be written.
     """
     ocamlopt = find_ocaml()
@@ -96,8 +100,8 @@ def extracted_checker(
         for source in SOURCES:
             shutil.copy(source, room)
         (room / "Extract.v").write_text(EXTRACTION, encoding="ascii")
-        for name in ("Decide.v", "Extract.v"):
-            coqc(room / name, room)
+        coqc(room / "Decide.v", room)
+        checked_theorem(coqc(room / "Extract.v", room))
         command = [ocamlopt, "-o", PROGRAM, "decide.mli", "decide.ml", "main.ml"]
         done = subprocess.run(command, cwd=room, capture_output=True, text=True)
         if done.returncode:

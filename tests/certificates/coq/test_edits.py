@@ -1,16 +1,19 @@
-"""The checker in Coq and the kernel in Python agree: on corrupted certificates of many kinds, and on random edits."""
+"""The checker in Coq, extracted to OCaml too, and the kernel agree: on corrupted certificates, and on random edits."""
 
 import random
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from lemmata.certificates.coq.extracted import decide
+from lemmata.certificates.coq.source import coq_terms
 from lemmata.certificates.kernel import MalformedError
 from lemmata.certificates.operation_kernel import APART
 from tests.certificates.coq.edits import Document, coq_accepts, keep_true, kernel_accepts
-from tests.certificates.coq.theory import compiled, needs_coq
+from tests.certificates.coq.theory import compiled, extracted, has_ocaml, needs_coq
 from tests.certificates.operation_documents import at, verdict
 from tests.certificates.operation_kernel.test_random_edits import EDITS, NAMES, document
 
@@ -89,8 +92,13 @@ def theory(tmp_path_factory):
     return compiled(tmp_path_factory.getbasetemp())
 
 
+def ocaml_accepts(documents: list[Document], root: Path) -> list[bool] | None:
+    """Whether the extracted checker accepts each document; None where it cannot be made."""
+    return [decide(extracted(root), coq_terms(document)).accepted for document in documents] if has_ocaml else None
+
+
 @needs_coq
-def test_corrupted_certificates_are_refused_by_both(theory, tmp_path):
+def test_corrupted_certificates_are_refused_by_both(theory, tmp_path, tmp_path_factory):
     assert len(CORRUPTED) >= 12
     assert set(NAMES) > set(IN_COQ) >= set(LIGHT)
     originals = [document(name) for name in IN_COQ]
@@ -105,10 +113,11 @@ def test_corrupted_certificates_are_refused_by_both(theory, tmp_path):
     found = coq_accepts(originals + corrupted, theory, tmp_path)
     assert dict(zip(IN_COQ, found, strict=False)) == dict.fromkeys(IN_COQ, True)
     assert dict(zip(CORRUPTED, found[len(IN_COQ) :], strict=True)) == dict.fromkeys(CORRUPTED, False)
+    assert ocaml_accepts(originals + corrupted, tmp_path_factory.getbasetemp()) in (None, found)
 
 
 @needs_coq
-def test_both_agree_on_random_edits(effort, theory, tmp_path, capsys):
+def test_both_agree_on_random_edits(effort, theory, tmp_path, tmp_path_factory, capsys):
     count, names = effort.pick(quick=(50, LIGHT), full=(1000, IN_COQ))
     source = random.Random(SEED)
     edits = {**{kind: edit for kind, edit in EDITS.items() if kind != "type"}, "true": keep_true}
@@ -133,6 +142,7 @@ def test_both_agree_on_random_edits(effort, theory, tmp_path, capsys):
     with capsys.disabled():
         print(f"\n{count} random edits: Coq and the kernel accept {sum(expected)} of them, and refuse the others")
     assert [i for i in range(count) if found[i] != expected[i]] == []
+    assert ocaml_accepts(edited, tmp_path_factory.getbasetemp()) in (None, expected)
     assert tally["true", True] > count / 20
     assert tally["true", False] == 0
     assert sum(not one for one in expected) > count / 3

@@ -17,9 +17,9 @@ from lemmata.certificates.coq.extracted import extracted_checker
 MODULES = modules_of("From Lemmata Require Import Value.")
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="The command coqc of Coq 8.16 is not installed.")
+has_ocaml = None not in (shutil.which("coqc"), shutil.which("ocamlopt"))
 needs_ocaml = pytest.mark.skipif(
-    None in (shutil.which("coqc"), shutil.which("ocamlopt")),
-    reason="The commands coqc and ocamlopt, which make the extracted checker, are not both installed.",
+    not has_ocaml, reason="The commands coqc and ocamlopt, which make the extracted checker, are not both installed."
 )
 
 
