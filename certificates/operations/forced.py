@@ -1,11 +1,11 @@
 """Tables whose maximum margin is already that of the whole table, and what that forces in the cells not given.
 
-The table is that of an abelian group of order n, under any names. Three results say so. One cell is missing, and
-n >= 11 is prime to 6, or the group is Z_2^k, k >= 3: a written proof for every n (ext-T10 and ext-T14 of the chapter
-feature_emergence). Any cells are missing, and n is odd: ext-T11, whose three conditions are computed for the table at
-hand: weights of triangles, found by a program and rounded to integers, whose laws are compared exactly; a quadratic
-form that balls prove positive definite; a rank modulo a prime. All rest on proofs/triangles.md and
-proofs/exclusive-or.md: no kernel checks them, and there is no document.
+The table is that of an abelian group of order n, under any names. One cell is missing, and n >= 11 is prime to 6, or
+the group is Z_2^k, k >= 3: a written proof for every n (ext-T10 and ext-T14 of the chapter feature_emergence). Any
+cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three conditions are computed for the table at hand:
+weights of triangles, found by a program and rounded to integers (and integers times sqrt(2) for even n), whose laws are
+compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime. All rest on written proofs
+(triangles.md, exclusive-or.md and even-orders.md of that chapter): no kernel checks them, and there is no document.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, inf, nan, nextafter, prod, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lemmata.certificates.operations.exclusive_or import exclusive_or_bounds, exclusive_or_weights
+from lemmata.certificates.operations.root_weights import exact_root_weights
 from lemmata.certificates.operations.triangle_weights import (
     TriangleProgramError,
     conditions_met,
@@ -39,7 +41,7 @@ from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
 
-ONE_CELL, ANY_CELLS, EXCLUSIVE_OR = (f"feature-emergence:ext-T{number}" for number in (10, 11, 14))
+ONE_CELL, ANY_CELLS, EXCLUSIVE_OR, EVEN_ORDER = (f"feature-emergence:ext-T{number}" for number in (10, 11, 14, 15))
 """Statements of the ledger."""
 LARGEST = 33
 MOST_ORBITS = 2000
@@ -53,29 +55,38 @@ class ForcedTable:
     Attributes:
         truth, given: the whole table, and the table without some cells.
         orders: the group is the product of the cyclic groups of these orders.
-        weights: integers, shape (rows, columns, labels): an optimal strategy on the triples of the given cells, up to
-            its sum; 0 at the cells that are not given and at the true labels.
+        weights: shape (rows, columns, labels): an optimal strategy on the triples of the given cells, up to its sum; 0
+            at the cells that are not given and at the true labels. Integers, or rounded where the statement is ext-T15.
         statement: of the ledger, which says so.
     """
 
     truth: Operation
     given: Operation
     orders: tuple[int, ...]
-    weights: NDArray[np.int64]
+    weights: NDArray[Any]
     statement: str
 
     @property
     def margin(self) -> float:
-        """The maximum margin, rounded: sqrt(2/27)/(sqrt(n) (n - 1)) for odd n, 2/(sqrt(27 n) (n - 1)) for Z_2^k."""
-        n = prod(self.orders)
-        return sqrt((2 if n % 2 else 4) / 27) / (sqrt(n) * (n - 1))
+        """The maximum margin, rounded: sqrt(4/27)/(sqrt(n) (r - 1 + sqrt(2) (n - r))) for r real characters."""
+        n, r = prod(self.orders), self.real_characters
+        return sqrt(4 / 27) / (sqrt(n) * (r - 1 + sqrt(2) * (n - r)))
+
+    @property
+    def real_characters(self) -> int:
+        """Those of the group, 1 among them."""
+        return 2 ** sum(order % 2 == 0 for order in self.orders)
 
     def unseen(self) -> UnseenCells:
         """The same as a verdict on the unseen cells, about networks of maximum margin: epsilon is 0."""
         n, zero = prod(self.orders), Fraction(0)
-        threshold = f"sqrt({2 if n % 2 else 4}/27)/({n - 1} sqrt({n}))"
+        r = self.real_characters
+        if r in (1, n):
+            threshold = f"sqrt({2 if r == 1 else 4}/27)/({n - 1} sqrt({n}))"
+        else:
+            threshold = f"sqrt(4/27)/(({r - 1} + {n - r} sqrt(2)) sqrt({n}))"
         source = f"a written proof ({self.statement})"
-        if self.statement == ANY_CELLS:
+        if self.statement in (ANY_CELLS, EVEN_ORDER):
             source += ", with weights, balls and a rank for these cells"
         reason = f"the whole margin against every label, by {source}"
         cells = tuple(
@@ -123,7 +134,7 @@ def forced(truth: Operation, given: Operation) -> ForcedTable | None:
     return ForcedTable(truth, given, orders, integers[a[:, None, None], b[None, :, None], d], statement)
 
 
-def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[NDArray[np.int64], str] | None:
+def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[NDArray[Any], str] | None:
     """Weights that force the addition table of a group without some cells, one of them (0, 0), and what says so."""
     n = prod(orders)
     if len(missing) == 1 and n >= 11 and gcd(n, 6) == 1:
@@ -133,18 +144,22 @@ def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[N
         return (integers, ONE_CELL) if met else None
     if len(missing) == 1 and n >= 8 and set(orders) == {2}:
         return (exclusive_or_weights(n), EXCLUSIVE_OR) if exclusive_or_bounds(n).enough else None
-    if n > LARGEST or n % 2 == 0:
+    if n > LARGEST:
         return None
     conditions = triangle_conditions(orders, missing)
     if len(conditions.sizes) > MOST_ORBITS:
         return None
     try:
-        weights = exact_weights(conditions)
+        if n % 2:
+            weights = exact_weights(conditions)
+            shown = weights is not None and only_waves(orders, weights) and margins_decide(orders, weights)
+            return (weights, ANY_CELLS) if weights is not None and shown else None
+        found = exact_root_weights(conditions)
     except TriangleProgramError:
         return None
-    if weights is None or not (only_waves(orders, weights) and margins_decide(orders, weights)):
+    if found is None or not (only_waves(orders, found.balls()) and margins_decide(orders, found.support())):
         return None
-    return weights, ANY_CELLS
+    return found.values(), EVEN_ORDER
 
 
 def _coordinates(group: FiniteGroup) -> tuple[tuple[int, ...], NDArray[np.int64]]:

@@ -5,8 +5,8 @@
 Every row is a group, given by the orders of its cyclic factors, and its missing cells, one set of each kind under the
 maps (a, b) -> (t a + x, t b + y) and the exchange. Its verdict and what shows it:
 
-- *forced*: integer weights of triangles; by ext-T11 every network of maximum margin on the given cells has the whole
-  margin in all cells;
+- *forced*: weights of triangles, integers, for even orders with the integers "roots" times sqrt(2); by ext-T11 or
+  ext-T15 every network of maximum margin on the given cells has the whole margin in all cells;
 - *larger*: the maximum margin on the given cells is larger than that of the whole table: integers that contradict
   what weights of triangles would have to meet;
 - *undecided*: neither was found.
@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from lemmata.certificates.operations.root_weights import RootWeights, exact_root_weights
 from lemmata.certificates.operations.triangle_contradictions import Contradiction, contradiction, contradicts
 from lemmata.certificates.operations.triangle_weights import (
     conditions_met,
@@ -46,6 +47,8 @@ Cells = tuple[tuple[int, int], ...]
 
 ONE_MISSING = ((9,), (3, 3), (15,), (21,))
 MORE_MISSING = ((9, 2), (11, 2), (13, 2), (7, 2), (7, 3))
+ONE_MISSING_EVEN = ((4,), (6,), (8,), (2, 4), (10,), (12,), (2, 6), (14,), (16,), (2, 8), (4, 4), (2, 2, 4))
+MORE_MISSING_EVEN = ((8, 2), (10, 2))
 
 
 def cyclic_kinds(n: int, count: int) -> dict[Cells, int]:
@@ -69,9 +72,11 @@ def cyclic_kinds(n: int, count: int) -> dict[Cells, int]:
 
 def settings() -> dict[str, dict[str, Any]]:
     """The settings of every row by its key: the orders of a group and its missing cells."""
-    found = {"-".join(map(str, orders)) + "-1-0": (orders, ((0, 0),)) for orders in ONE_MISSING}
-    for n, count in MORE_MISSING:
-        found |= {f"{n}-{count}-{i}": ((n,), cells) for i, cells in enumerate(cyclic_kinds(n, count))}
+    found: dict[str, tuple[tuple[int, ...], Cells]] = {}
+    for one, more in ((ONE_MISSING, MORE_MISSING), (ONE_MISSING_EVEN, MORE_MISSING_EVEN)):
+        found |= {"-".join(map(str, orders)) + "-1-0": (orders, ((0, 0),)) for orders in one}
+        for n, count in more:
+            found |= {f"{n}-{count}-{i}": ((n,), cells) for i, cells in enumerate(cyclic_kinds(n, count))}
     return {
         key: {"orders": list(orders), "missing": [list(cell) for cell in cells]}
         for key, (orders, cells) in found.items()
@@ -82,10 +87,15 @@ def survey_row(settings: dict[str, Any]) -> dict[str, Any]:
     """The verdict of one row, with what shows it."""
     orders, missing = _read(settings)
     conditions = triangle_conditions(orders, missing)
-    weights = exact_weights(conditions)
-    if weights is not None and only_waves(orders, weights) and margins_decide(orders, weights):
-        places = np.unique(conditions.orbit, return_index=True)[1][1:]  # the first is that of -1
-        return settings | {"verdict": "forced", "weights": weights.ravel()[places].tolist()}
+    if conditions.doubled.all():
+        weights = exact_weights(conditions)
+        if weights is not None and only_waves(orders, weights) and margins_decide(orders, weights):
+            places = np.unique(conditions.orbit, return_index=True)[1][1:]  # the first is that of -1
+            return settings | {"verdict": "forced", "weights": weights.ravel()[places].tolist()}
+    else:
+        both = exact_root_weights(conditions)
+        if both is not None and only_waves(orders, both.balls()) and margins_decide(orders, both.support()):
+            return settings | {"verdict": "forced", "weights": both.whole.tolist(), "roots": both.root.tolist()}
     if (found := contradiction(conditions)) is not None:
         parts = {name: getattr(found, name).tolist() for name in ("combination", "neurons", "shares")}
         return settings | {"verdict": "larger"} | parts
@@ -104,7 +114,10 @@ def checked_row(row: dict[str, Any]) -> str:
     """
     orders, missing = _read(row)
     conditions = triangle_conditions(orders, missing)
-    if row["verdict"] == "forced":
+    if row["verdict"] == "forced" and "roots" in row:
+        both = RootWeights(conditions, np.array(row["weights"], object), np.array(row["roots"], object))
+        shown = both.met() and only_waves(orders, both.balls()) and margins_decide(orders, both.support())
+    elif row["verdict"] == "forced":
         weights = conditions.spread(np.array(row["weights"], np.int64))
         shown = (
             conditions_met(orders, weights, missing) and only_waves(orders, weights) and margins_decide(orders, weights)

@@ -3,7 +3,8 @@
 Weights w of triangles that are an optimal strategy meet the conditions M w = r of ext-T8, are nonnegative, and pay no
 neuron too much: with g(a, b, d) = u_a v_b (w_{a+b} - w_{a+b+d}), the sum of w g is at most sqrt(n^3/2) |u| |v| |w|
 (ext-T11, step 26 of proofs/triangles.md). Integers y and l_j >= 0 with y M + sum l_j g_j >= 0, but
-y r + sum l_j sqrt(n^3/2) |u_j| |v_j| |w_j| < 0, contradict that. Often no neuron is needed.
+y r + sum l_j sqrt(n^3/2) |u_j| |v_j| |w_j| < 0, contradict that. Often no neuron is needed; for groups of even order,
+where the conditions are those of ext-T15, only contradictions without neurons are looked for.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def contradicts(conditions: TriangleConditions, found: Contradiction) -> bool:
     """Whether integers contradict the conditions, exactly.
 
     Raises:
-        ValueError: for integers of other shapes.
+        ValueError: for integers of other shapes, and for neurons and a group of even order.
     """
     n = len(conditions.orbit)
     m = len(found.shares)
@@ -61,9 +62,13 @@ def contradicts(conditions: TriangleConditions, found: Contradiction) -> bool:
             f"There are {len(conditions.right)} conditions and functions on {n} elements, not integers of the shapes "
             f"{found.combination.shape} and {found.neurons.shape}."
         )
+    if m and n % 2 == 0:
+        raise ValueError(f"For a group of even order {n} no neurons can be part of a contradiction.")
     y, answers = found.combination.astype(object), _answers(conditions, found.neurons).astype(object)
     left = np.array((found.combination @ conditions.matrix).tolist(), object)
-    right = int(y @ conditions.right)
+    root = int(y @ conditions.root)
+    size = isqrt(2 * root**2)  # root sqrt(2) is at most this and 1 for positive root, at most -size else
+    right = int(y @ conditions.right) + (size + 1 if root > 0 else -size)
     for share, neuron, answer in zip(found.shares.tolist(), found.neurons.astype(object), answers, strict=True):
         left = left + share * answer
         squares = [int((part * part).sum()) for part in neuron]
@@ -88,6 +93,8 @@ def contradiction(conditions: TriangleConditions, *, seed: int = 0) -> Contradic
         payment, weights, y, shares = program
         if payment > 1 + ENOUGH:
             return _whole(conditions, y, neurons, shares)
+        if n % 2 == 0:
+            return None
         neurons = np.concatenate([neurons, _ascended(_payoff(conditions, weights), rng)])
     return None
 
@@ -105,7 +112,7 @@ def _least_payment(conditions: TriangleConditions, neurons: Integers) -> tuple[f
         A_ub=np.hstack([answers, -np.ones((m, 1))]) if m else None,
         b_ub=np.zeros(m) if m else None,
         A_eq=np.hstack([conditions.matrix.toarray(), np.zeros((len(conditions.right), 1))]),
-        b_eq=conditions.right,
+        b_eq=conditions.values,
         method="highs",
     )
     if found.status == 0:
@@ -113,10 +120,10 @@ def _least_payment(conditions: TriangleConditions, neurons: Integers) -> tuple[f
         return float(found.x[-1]), found.x[:-1], -found.eqlin.marginals, shares
     if found.status != 2 or m:
         return None
-    matrix, right = conditions.matrix.toarray(), conditions.right
+    matrix, right = conditions.matrix.toarray(), conditions.values
     # y M >= 0 and y r < 0, up to a factor
     other: Any = linprog(
-        right.astype(float),
+        right,
         A_ub=-matrix.T,
         b_ub=np.zeros(count),
         bounds=[(-1, 1)] * len(right),
@@ -128,7 +135,7 @@ def _least_payment(conditions: TriangleConditions, neurons: Integers) -> tuple[f
 def _whole(conditions: TriangleConditions, y: Floats, neurons: Integers, shares: Floats) -> Contradiction | None:
     """Integers near the multipliers that contradict; None where none of the sizes is enough."""
     kept = shares > 0
-    cover = (conditions.right > 0).astype(np.int64)
+    cover = (conditions.values > 0).astype(np.int64)
     least = int((cover @ conditions.matrix).min())
     answers = _answers(conditions, neurons[kept])
     for size in SIZES:

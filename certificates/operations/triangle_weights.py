@@ -1,8 +1,10 @@
-"""Weights of triangles for any set of missing cells: the conditions of ext-T8, in floats and in integers.
+"""Weights of triangles for any set of missing cells: the conditions of ext-T8 and ext-T15, in floats and in integers.
 
-The unknown weights of the triples (a, b, d) whose six points are given are n q, so that 1 is uniform. They may be
-taken constant on the orbits of the maps (a, b, d) -> (t a + x, t b + y, t d), t prime to the exponent, and the exchange
-of a and b, that keep the set of missing cells.
+The unknown weights of the triples (a, b, d) whose corners and midpoints are given are n q for a group of odd order, so
+that 1 is uniform. For one of even order there are no midpoints, and uniform is 1 off 2G, 1 + (sqrt(2) - 1) r on 2G,
+with r = |G/2G|; the right sides of the conditions are x + y sqrt(2) then. Weights may be taken constant on the orbits
+of the maps (a, b, d) -> (t a + x, t b + y, t d), t prime to the exponent, and the exchange of a and b, that keep the
+missing cells.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ __all__ = [
     "TriangleProgramError",
     "conditions_met",
     "exact_weights",
+    "inner_weights",
     "near_weights",
+    "rational_solutions",
     "triangle_conditions",
 ]
 
@@ -54,9 +58,11 @@ class TriangleConditions:
         orders: of the cyclic factors of the group.
         missing: numbers of the cells that are not given.
         plus: the sums of the numbered elements, shape (n, n).
-        orbit: of each triple (a, b, d), shape (n, n, n); -1 where one of the six points is missing, and for d = 0.
+        orbit: of each triple (a, b, d), shape (n, n, n); -1 where one of its points is missing, and for d = 0.
         sizes: of the orbits.
-        matrix, right: the conditions, integers; right is n at the uniform marginals, else 0.
+        matrix: of the conditions, integers.
+        right, root: their right side is right + root sqrt(2); integers, root is 0 for groups of odd order.
+        doubled: whether an element is 2 x for some x, shape (n,).
     """
 
     orders: tuple[int, ...]
@@ -66,6 +72,23 @@ class TriangleConditions:
     sizes: Integers
     matrix: sparse.csr_array
     right: Integers
+    root: Integers
+    doubled: NDArray[np.bool_]
+
+    @property
+    def values(self) -> Floats:
+        """The right sides, rounded."""
+        return self.right + np.sqrt(2) * self.root
+
+    def uniform(self) -> Floats:
+        """The weight of each orbit where no cell is missing, rounded."""
+        shares = np.ones(len(self.doubled))
+        if not self.doubled.all():
+            shares[self.doubled] += (np.sqrt(2) - 1) * len(shares) / self.doubled.sum()
+        found = np.empty(len(self.sizes))
+        _, _, d, orbit = self.triples()
+        found[orbit] = shares[d]
+        return found
 
     def triples(self) -> tuple[Integers, Integers, Integers, Integers]:
         """a, b, d and the orbit of each allowed triple."""
@@ -79,14 +102,14 @@ class TriangleConditions:
 
 
 def triangle_conditions(orders: Sequence[int], missing: Collection[Pair]) -> TriangleConditions:
-    """The conditions of ext-T8 where some cells are missing.
+    """The conditions of ext-T8, or of ext-T15 for a group of even order, where some cells are missing.
 
     Args:
-        orders: of the cyclic factors of a group of odd order.
+        orders: of the cyclic factors of a group.
         missing: cells (a, b), by the numbers of their elements in `group_elements`.
 
     Raises:
-        ValueError: as `group_elements`, for a group of even order, and for cells outside of the table.
+        ValueError: as `group_elements`, and for cells outside of the table.
     """
     group = _Group.of(orders)
     n = group.size
@@ -96,28 +119,45 @@ def triangle_conditions(orders: Sequence[int], missing: Collection[Pair]) -> Tri
     for cell in missing:
         given[cell] = False
     a, b, d = np.indices((n, n, n))
-    points = [group.point(a, b, d, point) for point in SIX_POINTS]
+    points = group.points(a, b, d)
     allowed = np.all([given[x, y] for x, y in points], axis=0)
     allowed[:, :, 0] = False
     orbit = _orbits(group, missing, allowed)
-    chosen = np.nonzero(allowed)
-    number = orbit[chosen]
+    a, b, d = np.nonzero(allowed)
+    number = orbit[a, b, d]
     count = int(number.max(initial=-1)) + 1
     sizes = np.bincount(number, minlength=count)
 
-    def rows(places: Integers, total: int) -> sparse.csr_array:
-        ones = np.ones(len(places), np.int64)
-        return sparse.csr_array((ones, (places, number)), shape=(total, count))
+    def law(x: Integers, y: Integers) -> sparse.csr_array:
+        return sparse.csr_array((np.ones(len(x), np.int64), (x * n + y, number)), shape=(n * n, count))
 
-    laws = [rows((x * n + y)[chosen], n * n) for x, y in points]
-    sums = group.plus[group.plus[a, b], d]
-    margins = [rows((x * n + d)[chosen], n * n)[np.arange(n * n) % n > 0] for x in (a, b, sums)]
-    matrix = sparse.vstack([*(law - laws[0] for law in laws[1:]), *margins]).tocsr()
-    right = np.concatenate([np.zeros(5 * n * n, np.int64), np.full(3 * n * (n - 1), n)])
-    both = np.unique(np.hstack([matrix.toarray(), right[:, None]]), axis=0)
+    laws = [law(x, y) for x, y in group.points(a, b, d)]
+    wrong = group.plus[group.plus[a, b], d]
+    step = np.arange(n * n) % n
+    margins = [law(x, d)[step > 0] for x in (a, b, wrong)]
+    halves = [] if group.half is not None else [law(x, s) - law(y, t) for x, s, y, t in group.steps(a, b, d)]
+    # the difference is the same on each coset of 2G
+    halves = [one - one[np.arange(n * n) - step + group.coset[step]] for one in halves]
+    matrix = sparse.vstack([*(one - laws[0] for one in laws[1:]), *halves, *margins]).tocsr()
+    doubled = group.coset == 0
+    r = n // int(doubled.sum())
+    whole, root = np.full(n, n), np.zeros(n, np.int64)
+    if r > 1:
+        whole[doubled], root[doubled] = n * (1 - r), n * r
+    zeros = np.zeros((len(laws) - 1 + len(halves)) * n * n, np.int64)
+    sides = [np.concatenate([zeros, np.tile(one[step][step > 0], 3)]) for one in (whole, root)]
+    both = np.unique(np.hstack([matrix.toarray(), np.stack(sides, axis=1)]), axis=0)
     both = both[np.any(both != 0, axis=1)]
     return TriangleConditions(
-        tuple(orders), tuple(sorted(missing)), group.plus, orbit, sizes, sparse.csr_array(both[:, :-1]), both[:, -1]
+        tuple(orders),
+        tuple(sorted(missing)),
+        group.plus,
+        orbit,
+        sizes,
+        sparse.csr_array(both[:, :-2]),
+        both[:, -2],
+        both[:, -1],
+        doubled,
     )
 
 
@@ -140,9 +180,9 @@ def near_weights(conditions: TriangleConditions, *, middle: bool = False) -> Flo
     sizes = conditions.sizes / conditions.sizes.mean()
     quadratic = sparse.csc_matrix((count, count)) if middle else sparse.csc_matrix(sparse.diags_array(sizes))
     matrix = sparse.csc_matrix(sparse.vstack([conditions.matrix, -sparse.eye_array(count)]))
-    right = np.concatenate([conditions.right, np.zeros(count)]).astype(float)
+    right = np.concatenate([conditions.values, np.zeros(count)])
     cones = [clarabel.ZeroConeT(len(conditions.right)), clarabel.NonnegativeConeT(count)]
-    linear = np.zeros(count) if middle else -sizes
+    linear = np.zeros(count) if middle else -sizes * conditions.uniform()
     found = clarabel.DefaultSolver(quadratic, linear, matrix, right, cones, settings).solve()
     status = str(found.status)
     if "PrimalInfeasible" in status:
@@ -152,11 +192,8 @@ def near_weights(conditions: TriangleConditions, *, middle: bool = False) -> Flo
     return np.array(found.x)
 
 
-def exact_weights(conditions: TriangleConditions) -> Integers | None:
-    """Integers near the weights nearest to the uniform ones that meet all conditions; None where none were found.
-
-    Returns:
-        Shape (n, n, n), indices a, b, d, nonnegative, and positive wherever a solution can be.
+def inner_weights(conditions: TriangleConditions) -> Floats | None:
+    """Weights near those nearest to the uniform ones, exactly 0 where all solutions are; None without any.
 
     Raises:
         TriangleProgramError: as `near_weights`.
@@ -165,13 +202,31 @@ def exact_weights(conditions: TriangleConditions) -> Integers | None:
     middle = None if nearest is None else near_weights(conditions, middle=True)
     if nearest is None or middle is None:
         return None
-    support = np.flatnonzero(middle > NONE)
-    target = (1 - float(MIDDLE)) * nearest + float(MIDDLE) * middle
-    weights = _rounded(conditions.matrix[:, support].toarray(), conditions.right, target[support])
-    if weights is None:
+    return np.where(middle > NONE, (1 - float(MIDDLE)) * nearest + float(MIDDLE) * middle, 0.0)
+
+
+def exact_weights(conditions: TriangleConditions) -> Integers | None:
+    """Integers near the weights nearest to the uniform ones that meet all conditions; None where none were found.
+
+    For a group of odd order; `exact_root_weights` is for the others.
+
+    Returns:
+        Shape (n, n, n), indices a, b, d, nonnegative, and positive wherever a solution can be.
+
+    Raises:
+        TriangleProgramError: as `near_weights`.
+    """
+    target = inner_weights(conditions)
+    if target is None:
+        return None
+    support = np.flatnonzero(target)
+    solved = rational_solutions(
+        conditions.matrix[:, support].toarray(), conditions.right[:, None], target[support, None]
+    )
+    if solved is None or solved.min() < 0:
         return None
     whole = np.zeros(len(conditions.sizes), object)
-    whole[support] = weights
+    whole[support] = solved[:, 0] // gcd(*solved[:, 0])
     if any(abs(x) >= 2**62 // len(conditions.orbit) ** 3 for x in whole):  # sums of all must fit
         return None
     found = conditions.spread(whole).astype(np.int64)
@@ -206,33 +261,53 @@ def conditions_met(orders: Sequence[int], weights: Integers, missing: Collection
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Sums and halves of the numbered elements of a group of odd order."""
+    """Sums, multiples and halves of the numbered elements of a group.
+
+    Attributes:
+        half: d/2 of each d, for odd order.
+        coset: the least element of x + 2G.
+    """
 
     orders: tuple[int, ...]
     size: int
     plus: Integers
-    half: Integers
     times: Integers
+    half: Integers | None
+    coset: Integers
 
     @classmethod
     def of(cls, orders: Sequence[int]) -> _Group:
         elements, factors = group_elements(orders), np.array(orders)
-        if any(order % 2 == 0 for order in orders):
-            raise ValueError(f"Midpoints need a group of odd order, not one with the factors {list(orders)}.")
         steps = np.array([prod(orders[i + 1 :]) for i in range(len(orders))])
         multiples = np.arange(lcm(*orders))[:, None, None] * elements
+        odd = bool(np.all(factors % 2))
         return cls(
             tuple(orders),
             len(elements),
             (elements[:, None] + elements[None]) % factors @ steps,
-            elements * ((factors + 1) // 2) % factors @ steps,
             multiples % factors @ steps,
+            elements * ((factors + 1) // 2) % factors @ steps if odd else None,
+            elements % np.where(factors % 2, 1, 2) @ steps,
         )
 
-    def point(self, a: Integers, b: Integers, d: Integers, point: Pair) -> tuple[Integers, Integers]:
-        """One of the six points of triangles."""
-        s, t = (self.times[x, self.half[d]] for x in point)
-        return self.plus[a, s], self.plus[b, t]
+    def points(self, a: Integers, b: Integers, d: Integers) -> list[tuple[Integers, Integers]]:
+        """The corners of triangles, and for odd order the midpoints of their sides, in the order of `SIX_POINTS`."""
+        found = [(a, b), (self.plus[a, d], b), (a, self.plus[b, d])]
+        if self.half is not None:
+            h = self.half[d]
+            found += [(self.plus[a, h], b), (a, self.plus[b, h]), (self.plus[a, h], self.plus[b, h])]
+        return found
+
+    def steps(self, a: Integers, b: Integers, d: Integers) -> list[tuple[Integers, Integers, Integers, Integers]]:
+        """(x, s, y, t): for each x, the laws of s at x and of t at y = x differ by a function of s + 2G (ext-T15)."""
+        right = self.plus[a, b]
+        wrong, minus = self.plus[right, d], self.times[-1]
+        row, column = (self.plus[x, x] for x in (a, b))
+        return [
+            (right, self.plus[a, minus[b]], wrong, self.plus[a, minus[b]]),
+            (a, column, a, self.plus[column, d]),
+            (b, row, b, self.plus[row, d]),
+        ]
 
 
 def _orbits(group: _Group, missing: Collection[Pair], allowed: NDArray[np.bool_]) -> Integers:
@@ -261,17 +336,23 @@ def _orbits(group: _Group, missing: Collection[Pair], allowed: NDArray[np.bool_]
     return orbit
 
 
-def _rounded(matrix: Integers, right: Integers, near: Floats) -> NDArray[Any] | None:
-    """A solution near a given one, times a positive integer; None where it is not nonnegative."""
-    echelon, divisor, rank = fmpz_mat(np.hstack([matrix, right[:, None]]).tolist()).rref()
+def rational_solutions(matrix: Integers, right: Integers, near: Floats) -> NDArray[Any] | None:
+    """Solutions for some right sides near given ones, all times one positive integer; None where there are none.
+
+    Args:
+        matrix: shape (m, count).
+        right, near: shapes (m, k) and (count, k).
+    """
+    count = matrix.shape[1]
+    echelon, divisor, rank = fmpz_mat(np.hstack([matrix, right]).tolist()).rref()
     rows = np.array([int(x) for x in echelon.entries()], object).reshape(len(matrix), -1)[: int(rank)]
     pivots = np.array([np.flatnonzero(row)[0] for row in rows])
     if int(divisor) < 0:
         rows, divisor = -rows, -divisor
-    if pivots[-1] == matrix.shape[1]:  # the conditions contradict each other
+    if pivots[-1] >= count:  # the conditions contradict each other
         return None
-    free = np.array([round(float(x) * GRID) for x in near], object)
+    free = np.array([[round(float(x) * GRID) for x in row] for row in near], object)
     free[pivots] = 0
     values = free * int(divisor)
-    values[pivots] = rows[:, -1] * GRID - rows[:, :-1] @ free
-    return None if min(values) < 0 else values // gcd(*values)
+    values[pivots] = rows[:, count:] * GRID - rows[:, :count] @ free
+    return values

@@ -37,42 +37,43 @@ Floats = NDArray[np.float64]
 def pair_angles(orders: Sequence[int]) -> tuple[Integers, int]:
     """One character of each pair, as the numbers t of its values exp(2 pi i t/m), shape (N, n), and m.
 
+    A real character is a pair by itself: all its t are 0 or m/2.
+
     Raises:
-        ValueError: as `group_elements`, and for a group of even order, which has characters that are real.
+        ValueError: as `group_elements`.
     """
     elements = group_elements(orders)
-    if any(order % 2 == 0 for order in orders):
-        raise ValueError(f"Pairs of characters need a group of odd order, not one with the factors {list(orders)}.")
     exponent = lcm(*orders)
     values = (elements * (exponent // np.array(orders))) @ elements.T % exponent
-    first = [k for k in range(1, len(elements)) if tuple(elements[k]) < tuple(-elements[k] % np.array(orders))]
+    first = [k for k in range(1, len(elements)) if tuple(elements[k]) <= tuple(-elements[k] % np.array(orders))]
     return values[first], exponent
 
 
 def wave_form(orders: Sequence[int], weights: NDArray[Any]) -> Floats:
-    """The matrix of the form in floats, shape (2N + 4N(N - 1), 2N + 4N(N - 1)), N = (n - 1)/2.
+    """The matrix of the form in floats; its order is K + the number of (i, j) in different pairs, for K real parts.
 
     Args:
-        orders: of the cyclic factors of a group of odd order n.
+        orders: of the cyclic factors of a group of order n.
         weights: of the triples, shape (n, n, n), indices a, b, d, up to their sum; 0 at d = 0.
 
     Raises:
         ValueError: as `pair_angles`, and for weights of another shape or without a positive sum.
     """
-    numbers, exponent = pair_angles(orders)
-    angles = 2 * np.pi * np.arange(exponent) / exponent
-    basis = np.stack([np.cos(angles[numbers]), np.sin(angles[numbers])], axis=1).reshape(-1, numbers.shape[1])
+    parts = _Parts.of(orders)
+    angles = 2 * np.pi / parts.exponent * parts.numbers
+    basis = np.where(parts.sine[:, None], np.sin(angles), np.cos(angles))
+    basis[parts.alone] /= np.sqrt(2)
     form = _payoff(orders, np.asarray(weights, float)) / float(np.sum(weights))
-    n = len(form)
-    mixed = np.einsum("abc,ia,jb,kc->ijk", form, basis, basis, basis, optimize=True) * (4 * (n - 1) / n)
-    return _placed(mixed, float)
+    n, r = len(form), 1 + int(parts.alone.sum())
+    factor = (4 * (n - r) + 2 * np.sqrt(2) * (r - 1)) / n
+    return _placed(np.einsum("abc,ia,jb,kc->ijk", form, basis, basis, basis, optimize=True) * factor, parts, float)
 
 
-def only_waves(orders: Sequence[int], weights: Integers) -> bool:
+def only_waves(orders: Sequence[int], weights: NDArray[Any]) -> bool:
     """Whether balls prove the form positive definite; False denies nothing.
 
     Args:
-        orders, weights: as for `wave_form`, the weights integers.
+        orders, weights: as for `wave_form`, the weights integers or balls.
 
     Raises:
         ValueError: as `wave_form`.
@@ -81,25 +82,28 @@ def only_waves(orders: Sequence[int], weights: Integers) -> bool:
         return proved_positive_definite(ball_form(orders, weights))
 
 
-def ball_form(orders: Sequence[int], weights: Integers) -> NDArray[Any]:
-    """The matrix of `wave_form` in balls of the precision that is set, for integer weights.
+def ball_form(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:
+    """The matrix of `wave_form` in balls of the precision that is set, for weights that are integers or balls.
 
     Raises:
         ValueError: as `wave_form`.
     """
-    numbers, exponent = pair_angles(orders)
-    n = numbers.shape[1]
-    form = _payoff(orders, weights.astype(object))
-    angles = [arb(2 * t) / exponent for t in range(exponent)]
-    rows = [[one(angles[t]) for t in row] for row in numbers for one in (arb.cos_pi, arb.sin_pi)]
-    basis, size = arb_mat(rows), len(rows)
-    parts: Any = form
+    parts = _Parts.of(orders)
+    form, half = _payoff(orders, weights.astype(object)), arb(2).sqrt() / 2
+    angles = [arb(2 * t) / parts.exponent for t in range(parts.exponent)]
+    rows = []
+    for numbers, sine, alone in zip(parts.numbers, parts.sine, parts.alone, strict=True):
+        row = [angles[t].sin_pi() if sine else angles[t].cos_pi() for t in numbers]
+        rows.append([x * half for x in row] if alone else row)
+    basis, size, n = arb_mat(rows), len(rows), len(form)
+    mixed: Any = form
     for _ in range(3):  # the axis in front becomes the last one
-        flat = arb_mat(parts.reshape(n, -1).tolist())
-        shape = (size, *parts.shape[1:])
-        parts = np.moveaxis(np.array((basis * flat).entries(), object).reshape(shape), 0, -1)
-    factor = arb(4 * (n - 1)) / (n * int(weights.astype(object).sum()))
-    return _placed(parts * factor, arb)
+        flat = arb_mat(mixed.reshape(n, -1).tolist())
+        shape = (size, *mixed.shape[1:])
+        mixed = np.moveaxis(np.array((basis * flat).entries(), object).reshape(shape), 0, -1)
+    r = 1 + int(parts.alone.sum())
+    factor = (4 * (n - r) + 2 * (r - 1) * arb(2).sqrt()) / (n * weights.astype(object).sum())
+    return _placed(mixed * factor, parts, arb)
 
 
 def _payoff(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:
@@ -118,46 +122,59 @@ def _payoff(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:
     return form
 
 
-@dataclass(frozen=True)
-class _Coordinates:
-    """Where e_c and s_ij stand, for 2N real parts i = 2k, 2k + 1 of the pairs k.
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The real parts i of a function: cosine and sine of each pair of characters, and each real character.
 
     Attributes:
-        pair: of each real part, shape (2N,).
-        place: of s_ij, shape (2N, 2N); -1 where i and j are of one pair.
+        exponent: m of `pair_angles`.
+        numbers: the row of `pair_angles` of each part, shape (K, n).
+        pair: of each part, shape (K,).
+        alone: whether it is a real character.
+        sine: whether it is a sine.
+        place: of s_ij in (e, s), shape (K, K); -1 where i and j are of one pair.
         size: of (e, s).
     """
 
+    exponent: int
+    numbers: Integers
     pair: Integers
+    alone: NDArray[np.bool_]
+    sine: NDArray[np.bool_]
     place: Integers
     size: int
 
     @classmethod
-    def of(cls, parts: int) -> _Coordinates:
-        pair = np.arange(parts) // 2
+    def of(cls, orders: Sequence[int]) -> _Parts:
+        numbers, exponent = pair_angles(orders)
+        real = np.all(2 * numbers % exponent == 0, axis=1)
+        pair = np.repeat(np.arange(len(numbers)), np.where(real, 1, 2))
+        sine = np.append(False, pair[1:] == pair[:-1])
         mixed = pair[:, None] != pair[None]
-        place = np.full((parts, parts), -1)
-        place[mixed] = parts + np.arange(mixed.sum())
-        return cls(pair, place, parts + int(mixed.sum()))
+        place = np.full(mixed.shape, -1)
+        place[mixed] = len(pair) + np.arange(mixed.sum())
+        return cls(exponent, numbers[pair], pair, real[pair], sine, place, len(pair) + int(mixed.sum()))
 
 
-def _placed(mixed: NDArray[Any], number: Any) -> NDArray[Any]:
+def _placed(mixed: NDArray[Any], parts: _Parts, number: Any) -> NDArray[Any]:
     """The matrix for R, of whose entries those at three different pairs are read; ``number`` makes its entries."""
-    places = _Coordinates.of(len(mixed))
-    pair, place = places.pair, places.place
+    pair, place = parts.pair, parts.place
     k, l, c = np.nonzero(
         (pair[:, None, None] != pair[None, :, None])
         & (pair[None, :, None] != pair[None, None])
         & (pair[:, None, None] != pair[None, None])
     )
-    half = np.zeros((places.size, places.size), object if number is not float else float)
+    half = np.zeros((parts.size, parts.size), object if number is not float else float)
     if number is not float:
         half[:] = number(0)
     np.add.at(half, (c, place[k, l]), -mixed[k, l, c])
+    cosine, kind = np.arange(len(pair)) - parts.sine, parts.sine.astype(int)
     for x in (0, 1):  # u*v at c has the parts (cos, cos) less (sin, sin), or (cos, sin) and (sin, cos)
-        i, j = 2 * pair[c] + x, 2 * pair[c] + (x + c) % 2
-        sign = np.where((x == 1) & (c % 2 == 0), -1, 1)
-        np.add.at(half, (place[i, l], place[k, j]), -mixed[k, l, c] * sign)
+        there = ~parts.alone[c] if x else np.full(len(c), True)  # a real character has the first of these alone
+        k_, l_, c_ = k[there], l[there], c[there]
+        i, j = cosine[c_] + x, cosine[c_] + (x + kind[c_]) % 2
+        sign = np.where((x == 1) & (kind[c_] == 0), -1, 1)
+        np.add.at(half, (place[i, l_], place[k_, j]), -mixed[k_, l_, c_] * sign)
     whole = half + half.T
-    whole[np.diag_indices(places.size)] += number(1)
+    whole[np.diag_indices(parts.size)] += number(1)
     return whole

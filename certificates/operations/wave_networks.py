@@ -49,13 +49,15 @@ def margins_decide(orders: Sequence[int], weights: Integers) -> bool:
     powers = np.array([pow(root, t, p) for t in range(exponent)], np.int64)
     pairing = (elements * (exponent // np.array(orders))) @ elements.T  # chi_k(x) is root^pairing[k, x]
     a, b, d = np.nonzero(weights > 0)
-    unknown = len(EXPONENTS) * (n - 1)
-    chosen = np.random.default_rng(0).permutation(len(a))[: TIMES * unknown]
+    chosen = np.random.default_rng(0).permutation(len(a))[: TIMES * len(EXPONENTS) * (n - 1)]
     a, b, d = a[chosen], b[chosen], d[chosen]
     columns = []
-    for values in pairing[1:]:
+    for element, values in zip(elements[1:], pairing[1:], strict=True):
         turned = powers[-(values[a] + values[b]) % exponent]
         turned = (turned - powers[-(values[a] + values[b] + values[d]) % exponent]) % p
-        columns += [powers[(i * values[a] + j * values[b]) % exponent] * turned % p for i, j in EXPONENTS]
+        # for elements of even order some of the nine functions may be one
+        different = {tuple(np.outer((i, j), element).ravel() % np.tile(orders, 2)): (i, j) for i, j in EXPONENTS}
+        columns += [powers[(i * values[a] + j * values[b]) % exponent] * turned % p for i, j in different.values()]
+    unknown = len(columns)
     matrix = np.stack(columns, axis=1)
     return nmod_mat(len(a), unknown, matrix.ravel().tolist(), p).rank() == unknown

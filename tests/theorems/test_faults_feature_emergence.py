@@ -73,6 +73,7 @@ UNSIGNED = out(lambda rows: np.repeat(rows[::2], 2, axis=0))
 IRREPS, COORDINATES = f"{CHAPTER}.small_groups.real_irreps", f"{CHAPTER}.group_coordinates.real_irreps"
 PHASES, SADDLE = "constructions.groups.cyclic.phase_triples", "certificates.saddle"
 PAIRS, RUN, GROUP = "library_saddle_pairs", {"effort": Effort("quick")}, {"group": symmetric(3)}
+EVEN = {"orders": (8,), "missing": ((0, 0), (1, 1))}
 # fmt: off
 FAULTS = [
     planted("theorem-7.1", "vanishing_penalty.test_the_loss_lies_between_its_bounds_which_are_attained",
@@ -195,7 +196,8 @@ FAULTS = [
                 row | ({"weights": [row["weights"][0] + 1, *row["weights"][1:]]} if "weights" in row else {})
                 for row in found["rows"]]})),
     planted("ext-T12", "missing_cells.test_every_set_of_cells_is_of_a_kind_that_is_there", "a kind is left out",
-            "committed_forced", out(lambda found: found | {"rows": found["rows"][:-1]}), n=7, count=3),
+            "committed_forced", out(lambda found: found | {"rows": [row for row in found["rows"]
+                if row["missing"] != [[0, 0], [1, 2], [3, 6]]]}), n=7, count=3),
     planted("ext-T12", "missing_cells.test_committed_rows_show_their_verdicts", "every row is forced",
             "checked_row", out(lambda _: "forced")),
     planted("ext-T14", "exclusive_or.test_weights_without_one_cell_by_counting", "a weight of the lines less by 1",
@@ -206,6 +208,22 @@ FAULTS = [
             "exclusive_or_bounds", fed(lambda n: (2 * n,))),
     planted("ext-T14", "exclusive_or.test_margins_where_a_and_b_are_not_0_decide_all_others", "no weight is 0",
             "exclusive_or_weights", out(np.ones_like), n=8),
+    planted("ext-T15", "even_orders.test_gradients_at_waves_say_no_less_and_no_more", "conditions of another group",
+            "triangle_conditions", fed(lambda orders, cells: ((4,), cells)), orders=(2, 2), rank=42),
+    planted("ext-T15", "even_orders.test_the_form_of_the_weights", "weights of other steps",
+            "exact_root_weights", out(lambda q: replace(q, whole=q.whole[::-1])), **EVEN),
+    planted("ext-T15", "even_orders.test_the_form_is_what_is_missing_to_the_norm", "half of R in the form",
+            "wave_form", out(lambda form: (form + np.eye(len(form))) / 2), **EVEN),
+    planted("ext-T15", "even_orders.test_margins_at_the_triples_decide", "a rank that is always full",
+            "margins_decide", out(lambda _: True), **EVEN),
+    planted("ext-T15", "even_orders.test_committed_weights_meet_the_conditions", "one root is larger by 1",
+            "committed_forced", out(lambda found: found | {"rows": [
+                row | ({"roots": [row["roots"][0] + 1, *row["roots"][1:]]} if "roots" in row else {})
+                for row in found["rows"]]})),
+    planted("ext-T15", "even_orders.test_every_set_of_two_cells_is_of_a_kind_that_is_there", "a kind is left out",
+            "committed_forced", out(lambda found: found | {"rows": found["rows"][:-1]}), n=10),
+    planted("ext-T15", "even_orders.test_committed_rows_show_their_verdicts", "every row is forced",
+            "checked_row", out(lambda _: "forced")),
     planted("experiment-D.2.1", "experiments.test_modular_addition_31", "a penalty of another power",
             f"{CHAPTER}.experiments.training.train_on_group", fed(lambda *given: given, penalty=("cubic", 1e-4)),
             record_property=print),

@@ -67,6 +67,22 @@ def test_contradictions(missing: list[tuple[int, int]], neurons: bool) -> None:
         assert not contradicts(conditions, Contradiction(found.combination, found.neurons[:0], found.shares[:0]))
 
 
+@pytest.mark.parametrize("n", [4, 6])
+def test_contradictions_of_even_orders_have_no_neurons(n: int) -> None:
+    conditions = triangle_conditions((n,), [(0, 0)])
+    found = contradiction(conditions)
+    assert found is not None
+    assert contradicts(conditions, found)
+    assert not len(found.shares)
+    # y r = x + y' sqrt(2) is negative by a margin that the roots decide
+    value = float(found.combination @ conditions.values)
+    assert value < 0
+    shifted = replace(conditions, right=conditions.right + 0, root=conditions.root * 0)
+    assert contradicts(shifted, found) == (int(found.combination @ conditions.right) < 0)
+    with pytest.raises(ValueError, match="even order"):
+        contradicts(conditions, Contradiction(found.combination, np.ones((1, 3, n), int), np.ones(1, int)))
+
+
 def test_there_is_no_contradiction_where_weights_are() -> None:
     conditions = triangle_conditions((7,), [(0, 0)])
     assert contradiction(conditions) is None
@@ -75,7 +91,7 @@ def test_there_is_no_contradiction_where_weights_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("orders", "cell", "words"), [((4,), (0, 0), "odd order"), ((5,), (0, 5), "numbers from 0 to 4")]
+    ("orders", "cell", "words"), [((1,), (0, 0), "at least 2"), ((5,), (0, 5), "numbers from 0 to 4")]
 )
 def test_what_is_refused(orders: tuple[int, ...], cell: tuple[int, int], words: str) -> None:
     with pytest.raises(ValueError, match=words):

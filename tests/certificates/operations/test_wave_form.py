@@ -43,10 +43,17 @@ def test_one_character_of_each_pair() -> None:
     assert len(np.unique(both, axis=0)) == 8
 
 
+def test_a_real_character_is_a_pair_by_itself() -> None:
+    numbers, exponent = pair_angles((2, 4))
+    assert exponent == 4
+    assert sorted(len({tuple(row), tuple(-row % 4)}) for row in numbers) == [1, 1, 1, 2, 2]
+    weights = uniform(8)
+    assert wave_form((2, 4), weights).shape == (7 + 49 - 3 - 2 * 4,) * 2
+
+
 @pytest.mark.parametrize(
     ("orders", "weights", "words"),
     [
-        ((4,), uniform(4), "odd order"),
         ((5,), uniform(4), "shape"),
         ((5,), 0 * uniform(5), "positive sum"),
     ],
