@@ -509,23 +509,33 @@ Qed.
 Hypothesis Hcondition : forall g, below G g -> g <> unit G ->
   sum count (fun s => factor_share s * chi s g) <= 0.
 
+Local Notation tau := (dual_weights G count family factor_share).
+
+Lemma factor_weights_wrong : wrong_weights G tau.
+Proof.
+  exact (dual_weights_wrong G HG count family HF Htrivial Hn factor_share eq_refl factor_share_positive Hcondition).
+Qed.
+
+Lemma factor_closed_payoffs s : (s < count)%nat -> sum n (fun g => tau g * pay s g) <= INR n / factor_total_share.
+Proof.
+  intro Hs; pose proof factor_total_share_positive as P.
+  destruct (trivial_dimension G HG count family HF Htrivial) as [D0 M0].
+  pose proof (power_positive s Hs) as Q; pose proof (dimension_positive G count family HF s Hs).
+  pose proof (units_number_positive G count family HF s Hs); apply Rmult_le_reg_r with (1 := Q).
+  rewrite factor_payoff_mean by (exact Hs || exact factor_weights_wrong).
+  rewrite (dual_weights_characters G HG count family HF Htrivial Hn factor_share eq_refl factor_share_positive s Hs).
+  fold factor_total_share; destruct s as [|s].
+  - rewrite D0; simpl factor_share; simpl INR; rewrite pow1, sqrt_1.
+    apply Rle_trans with 0; [right; field; lra|].
+    rewrite Rmult_1_r; apply Rmult_le_pos; [apply pos_INR|left; apply Rinv_0_lt_compat; exact P].
+  - right; unfold factor_share; field; lra.
+Qed.
+
 Lemma factor_closed_upper : forall net g, factor_margin_at_least G k g net ->
   g <= factor_constant G k * (INR n / factor_total_share).
 Proof.
-  pose proof factor_total_share_positive as P; destruct (trivial_dimension G HG count family HF Htrivial) as [D0 M0].
-  pose proof (dual_weights_wrong G HG count family HF Htrivial Hn factor_share eq_refl factor_share_positive
-    Hcondition) as W.
-  apply factor_game_upper with (tau := dual_weights G count family factor_share); [exact W| |].
-  - apply (dual_weights_class G HG count family HF).
-  - intros s Hs; pose proof (power_positive s Hs) as Q; pose proof (dimension_positive G count family HF s Hs).
-    pose proof (units_number_positive G count family HF s Hs); apply Rmult_le_reg_r with (1 := Q).
-    rewrite factor_payoff_mean by assumption.
-    rewrite (dual_weights_characters G HG count family HF Htrivial Hn factor_share eq_refl factor_share_positive s Hs).
-    fold factor_total_share; destruct s as [|s].
-    + rewrite D0; simpl factor_share; simpl INR; rewrite pow1, sqrt_1.
-      apply Rle_trans with 0; [right; field; lra|].
-      rewrite Rmult_1_r; apply Rmult_le_pos; [apply pos_INR|left; apply Rinv_0_lt_compat; exact P].
-    + right; unfold factor_share; field; lra.
+  apply factor_game_upper with (tau := tau);
+    [exact factor_weights_wrong|apply (dual_weights_class G HG count family HF)|exact factor_closed_payoffs].
 Qed.
 
 End Game.

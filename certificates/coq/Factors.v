@@ -501,22 +501,35 @@ Proof.
   apply Rplus_le_le_0_compat; [apply sum_nonneg; intros|]; apply P; exact Hs.
 Qed.
 
+Lemma neuron_masses s o : (s < count)%nat ->
+  ((1 - mu s) * chain_part s k (fu o) (fw o)) ^ 2
+  <= neuron_factor ^ 2 *
+    (INR (S k) ^ S k * (multiplied k (fun j => part G family s (fu o j)) * part G family s (fw o))).
+Proof.
+  intro Hs; rewrite <- (Rmult_assoc (neuron_factor ^ 2)).
+  replace (INR (S k) ^ S k) with (INR (k + 1) ^ (k + 1)) by (rewrite Nat.add_1_r; reflexivity).
+  rewrite neuron_factor_square.
+  apply Rle_trans with (K ^ 2 * (INR (dim (family s)) ^ p * chain_part s k (fu o) (fw o) ^ 2)).
+  - rewrite Rpow_mult_distr, <- Rmult_assoc.
+    apply Rmult_le_compat_r; [apply pow2_ge_0|exact (Hrow s Hs)].
+  - rewrite Rmult_assoc; apply Rmult_le_compat_l; [apply pow2_ge_0|exact (one_product s p _ _ Hs)].
+Qed.
+
+Lemma masses_mean s o : (s < count)%nat ->
+  INR (S k) ^ S k * (multiplied k (fun j => part G family s (fu o j)) * part G family s (fw o)) <= mass s o ^ S k.
+Proof.
+  intro Hs; pose proof (part_nonneg G HG count family Hfamily s) as P.
+  apply Rle_trans with (INR (S k) ^ S k * (mass s o / INR (S k)) ^ S k).
+  - apply Rmult_le_compat_l; [apply pow_le, pos_INR|].
+    apply means_and_one; [intros; apply P|apply P]; exact Hs.
+  - right; rewrite <- Rpow_mult_distr; f_equal; field; apply not_0_INR; lia.
+Qed.
+
 Lemma neuron_product s o : (s < count)%nat ->
   ((1 - mu s) * chain_part s k (fu o) (fw o)) ^ 2 <= neuron_factor ^ 2 * mass s o ^ (k + 1).
 Proof.
-  intro Hs; set (part' := part G family s); set (A := multiplied k (fun j => part' (fu o j)) * part' (fw o)).
-  apply Rle_trans with (K ^ 2 * INR n ^ p * A).
-  - apply Rle_trans with (K ^ 2 * (INR (dim (family s)) ^ p * chain_part s k (fu o) (fw o) ^ 2)).
-    + rewrite Rpow_mult_distr, <- Rmult_assoc.
-      apply Rmult_le_compat_r; [apply pow2_ge_0|exact (Hrow s Hs)].
-    + rewrite Rmult_assoc; apply Rmult_le_compat_l; [apply pow2_ge_0|exact (one_product s p _ _ Hs)].
-  - rewrite <- neuron_factor_square, Rmult_assoc; apply Rmult_le_compat_l; [apply pow2_ge_0|].
-    pose proof (part_nonneg G HG count family Hfamily s) as P.
-    replace (k + 1)%nat with (S k) by lia.
-    apply Rle_trans with (INR (S k) ^ S k * (mass s o / INR (S k)) ^ S k).
-    + apply Rmult_le_compat_l; [apply pow_le, pos_INR|].
-      apply means_and_one; [intros; apply P|apply P]; exact Hs.
-    + right; rewrite <- Rpow_mult_distr; f_equal; field; apply not_0_INR; lia.
+  intro Hs; apply Rle_trans with (1 := neuron_masses s o Hs); rewrite Nat.add_1_r.
+  apply Rmult_le_compat_l; [apply pow2_ge_0|exact (masses_mean s o Hs)].
 Qed.
 
 Lemma neuron_row s o : (s < count)%nat ->

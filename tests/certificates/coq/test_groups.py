@@ -65,6 +65,9 @@ THEOREMS = (
     "FactorGame.two_summands",
     "FactorGame.even_summands",
     "FactorGame.exclusive_or_of_words",
+    "FactorMaximisers.factor_maximisers_of_every_group",
+    "FactorMaximisers.factor_closed_maximisers",
+    "FactorMaximisers.summands_maximisers",
     "Parity.mean_margin",
     "Parity.neuron_bound",
     "Parity.sparse_parity",
@@ -74,6 +77,7 @@ CLAIMS = """
 From Coq Require Import Reals List Arith Lia.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
 From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies Factors FactorGame.
+From Lemmata Require Import FactorMaximisers.
 Local Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -278,6 +282,30 @@ Proof.
     - rewrite <- product_of_list in *; apply M; assumption. }
   destruct E as [[net M] U]; split; [exists net; apply A; exact M|intros other g H; apply (U other), A; exact H].
 Qed.
+
+Goal forall n k net, (3 <= n)%nat -> Nat.odd n = true -> (2 <= k)%nat ->
+  factor_margin_at_least (cyclic n) k
+    (INR (fact k) / sqrt ((INR (k + 1) * INR n) ^ (k + 1)) * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net ->
+  forall o, In o net -> exists z lambda theta, (1 <= z <= (n - 1) / 2)%nat /\\ 0 <= lambda /\\
+  forall x, (x < n)%nat ->
+    (forall j, (j < k)%nat -> fu o j x = lambda * cos (theta j + 2 * PI * INR z * INR x / INR n)) /\\
+    fw o x = lambda * cos (sum k theta + 2 * PI * INR z * INR x / INR n).
+Proof. exact summands_maximisers. Qed.
+
+Goal forall G k, is_group G -> (2 <= order G)%nat -> (2 <= k)%nat ->
+  exists count family v, complete_family G count family /\\
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\\
+  (forall g, sum (dim (family O)) (fun i => mat (family O) g i i) = 1) /\\
+  let value := INR (fact k) / sqrt ((INR (k + 1) * INR (order G)) ^ (k + 1)) * v in
+  ((exists net, factor_margin_at_least G k value net) /\\
+    (forall net g, factor_margin_at_least G k g net -> g <= value)) /\\
+  forall net, factor_margin_at_least G k value net -> forall o, In o net ->
+  exists s, (0 < s < count)%nat /\\
+  let spans f := exists A, forall y, (y < order G)%nat ->
+    f y = sum (dim (family s)) (fun i => sum (dim (family s)) (fun j => mat (family s) y i j * A i j)) in
+  let squares f := sum (order G) (fun y => f y ^ 2) in
+  spans (fw o) /\\ forall j, (j < k)%nat -> spans (fu o j) /\\ squares (fu o j) = squares (fw o).
+Proof. exact factor_maximisers_of_every_group. Qed.
 
 Goal forall G g, is_group G ->
   (factor_maximum_is G 2 g <-> maximum_margin_between (group_table G) g g) /\\
@@ -514,6 +542,64 @@ FAULTS = (
     ("FactorGame", "(length net <= m)%nat ->\n", "(m <= length net)%nat ->\n"),
     ("FactorGame", "(used s = O -> eps s = 0) /\\\n  forall g", "(used s = O -> eps s = 1) /\\\n  forall g"),
     ("Universal", "weight s * (INR n * INR (m s)) / total.", "weight s * INR n / total."),
+    (
+        "FactorMaximisers",
+        "(sum k f + x) ^ S k <= INR (S k) ^ S k * (mult",
+        "(sum k f + x) ^ S k <= INR (S (S k)) ^ S k * (mult",
+    ),
+    ("FactorMaximisers", "x = (sum k f + x) / INR (S k) /\\", "x = (sum k f + x) / INR k /\\"),
+    ("FactorMaximisers", "forall j, (j < k)%nat -> f j = (sum", "forall j, (j <= k)%nat -> f j = (sum"),
+    ("FactorMaximisers", "Local Notation p := (S q).", "Local Notation p := q."),
+    ("FactorMaximisers", "Hypothesis HK : 0 < K.\nHypothesis Hrow", "Hypothesis HK : 0 <= K.\nHypothesis Hrow"),
+    ("FactorMaximisers", "part s (fw o) = N o ^ 2 / INR (k + 1) /\\", "part s (fw o) = N o ^ 2 / INR k /\\"),
+    ("FactorMaximisers", "part s (fu o j) = N o ^ 2 / INR (k + 1)) /\\", "part s (fu o j) = N o ^ 2 / INR k) /\\"),
+    ("FactorMaximisers", "forall t, (t < count)%nat -> t <> s ->\n    part", "forall t, (t < count)%nat ->\n    part"),
+    (
+        "FactorMaximisers",
+        "(fw o) = F * N o ^ (k + 1).\nProof.\n  intros PN",
+        "(fw o) = F * N o ^ k.\nProof.\n  intros PN",
+    ),
+    (
+        "FactorMaximisers",
+        "square (order G) (fu o j) = square (order G) (fw o).",
+        "square (order G) (fu o j) = 2 * square (order G) (fw o).",
+    ),
+    ("FactorMaximisers", "Hypothesis Htrivial : mu 0%nat = 1.", "Hypothesis Htrivial : mu 0%nat = 0."),
+    (
+        "FactorMaximisers",
+        "(factor_constant G k * K) net.\nHypothesis Htrivial",
+        "(49/50 * factor_constant G k * K) net.\nHypothesis Htrivial",
+    ),
+    (
+        "FactorMaximisers",
+        "(2 <= order G)%nat -> (2 <= k)%nat ->\n  exists count",
+        "(2 <= order G)%nat -> (1 <= k)%nat ->\n  exists count",
+    ),
+    (
+        "FactorMaximisers",
+        "(0 < s < count)%nat /\\ factor_neuron_of G k (family s) o.\nProof.\n  intros G k HG",
+        "(1 < s < count)%nat /\\ factor_neuron_of G k (family s) o.\nProof.\n  intros G k HG",
+    ),
+    ("FactorMaximisers", "r ^ k * rotation_matrix", "r ^ S k * rotation_matrix"),
+    ("FactorMaximisers", "(cos (sum k a)) (sin (sum k a)) i l.", "(cos (sum k a)) (- sin (sum k a)) i l."),
+    ("FactorMaximisers", "fw o x = wave n z lambda (sum k theta) x.", "fw o x = wave n z lambda (- sum k theta) x."),
+    (
+        "FactorMaximisers",
+        "(1 - mu (S s)) ^ 2 <= K ^ 2 * INR 2 ^ S q ->",
+        "(1 - mu (S s)) ^ 2 <= K ^ 2 * INR 2 ^ S (S q) ->",
+    ),
+    (
+        "FactorMaximisers",
+        "= 2 * r ^ (k + 1) / INR n * cos (sum k a - c)).",
+        "= 2 * r ^ (k + 1) / INR n * cos (sum k a + c)).",
+    ),
+    (
+        "FactorMaximisers",
+        "maximisers : forall n k net, (3 <= n)%nat -> Nat.odd n = true -> (2 <= k)",
+        "maximisers : forall n k net, (3 <= n)%nat -> Nat.odd n = true -> (1 <= k)",
+    ),
+    ("FactorMaximisers", "(1 <= z <= (n - 1) / 2)%nat /\\ 0 <=", "(1 <= z <= (n - 3) / 2)%nat /\\ 0 <="),
+    ("FactorMaximisers", "(n - 1) / 2)%nat /\\ 0 <= lambda", "(n - 1) / 2)%nat /\\ 0 < lambda"),
     ("Parity", "(INR (S k) * a * u) (difference_of", "(INR k * a * u) (difference_of"),
     ("Parity", "* product_over P n x)\n  = INR (fact (size_of P n)) * prod", "* product_over P n x)\n  = 1 * prod"),
     ("Parity", "length (half n) = (2 ^ (size_of P n - 1))", "length (half n) = (2 ^ size_of P n)"),
