@@ -58,6 +58,14 @@ EXACT = frozenset(
 # fmt: on
 """The names of operations and tables whose margin is recognised as an algebraic number."""
 
+REDUCED = {
+    5: (1, 15),
+    6: (1, 2, 5, 6, 34, 35, 39, 41, 52, 53, 54, 225, 226, 235, 238, 244, 1746),
+}
+"""The reduced Latin squares of an order that are the first of their class, up to swap of the arguments, by number."""
+LATIN_SAMPLE = ("latin:7:steiner",)
+"""Latin squares of order 7: that of the projective plane, and random ones."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -115,6 +123,15 @@ SECTIONS = {
         (),
         ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
     ),
+    "latin": Section(
+        "Latin squares",
+        "All Latin squares of the orders 5 and 6 up to renaming of rows, columns and labels and swap of the arguments: "
+        "2 and 17 classes, of 2 and 22 without swaps. latin:5:reduced:15 is Z5, latin:6:reduced:1 is Z6, "
+        "latin:6:reduced:34 is S3. Of order 7 the square of the projective plane and five random ones.",
+        "lemmata/operation-margin",
+        ("feature-emergence:ext-T13", "feature-emergence:ext-T16"),
+        ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
+    ),
     "exact": Section(
         "Exact margins of tables",
         "Operations and small tables whose margin was recognised as an algebraic number, and both of whose sides hold "
@@ -150,9 +167,9 @@ class Item:
     """A row that there must be: its key, section and name, and what its document must be about.
 
     Attributes:
-        settings: for the section ``groups`` order and number, ``sporadic`` the name of the table, ``operations`` and
-            ``tables`` a name or rows of labels, ``unseen`` a table, the missing cells and the cell, ``machines`` a
-            machine, steps and a word.
+        settings: for the section ``groups`` order and number, ``sporadic`` the name of the table, ``operations``,
+            ``tables`` and ``latin`` a name or rows of labels, ``unseen`` a table, the missing cells and the cell,
+            ``machines`` a machine, steps and a word.
     """
 
     key: str
@@ -178,7 +195,7 @@ def works() -> tuple[Work, ...]:
     """The rows by what is computed together, in the order of the atlas."""
     alone = [*_groups(), *_sporadic(), *_tables("operations", "operations:7", "large")]
     alone += _tables("tables", "classes:2x2", "classes:2x3", "classes:3x3")
-    alone += _exact(alone)
+    alone += [*_latin(), *_exact(alone)]
     return (*(Work(item.key, (item,)) for item in alone), *_unseen(), *(Work(one.key, (one,)) for one in _machines()))
 
 
@@ -199,6 +216,12 @@ def _tables(section: str, *families: str) -> Iterator[Item]:
         for key, settings in family(one).items():
             rows = settings.get("values", ())
             yield Item(key, section, settings.get("name") or "/".join("".join(map(str, row)) for row in rows), settings)
+
+
+def _latin() -> Iterator[Item]:
+    classes = (f"latin:{order}:reduced:{number}" for order, numbers in REDUCED.items() for number in numbers)
+    for name in (*classes, *LATIN_SAMPLE):
+        yield Item(name.replace(":", "-"), "latin", name, {"name": name})
 
 
 def _exact(tables: list[Item]) -> Iterator[Item]:

@@ -40,6 +40,7 @@ KERNELS = {
     "sporadic": character_table_kernel.check,
     "operations": operation_kernel.check,
     "tables": operation_kernel.check,
+    "latin": operation_kernel.check,
     "exact": algebraic_kernel.check,
     "unseen": operation_kernel.check,
 }
@@ -67,7 +68,7 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
         return {
             first.key: dumps(character_table_document(certify_character_table(_character_table(first, known)), DIGITS))
         }
-    if first.section in ("operations", "tables"):
+    if first.section in ("operations", "tables", "latin"):
         table = _table(settings)
         return {first.key: dumps(surveyed_certificate(table, operation_symmetries(table)).document)}
     if first.section == "exact":
@@ -102,7 +103,7 @@ def is_about(item: Item, data: bytes, known: Mapping[str, bytes]) -> bool:
         entry = next(one for one in committed_survey()["entries"] if one["name"] == settings["table"])
         found = (str(document["table"]["order"]), len(document["table"]["class_sizes"]), document["value"]["upper"])
         return found == (entry["order"], entry["classes"], entry["value"]) and document["factors"] == entry["factors"]
-    if item.section in ("operations", "tables", "exact"):
+    if item.section in ("operations", "tables", "latin", "exact"):
         return document["table"]["values"] == _values(_table(settings))
     truth, given = _given(settings)
     a, b = settings["cell"]

@@ -14,14 +14,14 @@ from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.operations.families import conjugation_operation, group_operation, named_operation
 from lemmata.numerics.operations.files import operation_of_cells, read_cells, read_operation
 from lemmata.numerics.operations.operation import MISSING, Cell, Operation
-from lemmata.numerics.operations.squares import random_latin_square, reduced_latin_square
+from lemmata.numerics.operations.squares import random_latin_square, reduced_latin_square, steiner_square
 
 __all__ = ["ACCEPTED_CELLS", "ACCEPTED_TABLES", "TABLE_PREFIXES", "parse_operation", "restricted"]
 
 ACCEPTED_TABLES = (
     "table:FILE.csv, .json or .npy (cells that are not given are empty); cells:FILE.csv (lines row,column,label); "
     "op:FORMULA:N modulo N such as op:mul:7, op:a^2+ab+b^2:5 or op:a*b^-1:7; op:max:N, op:min:N, op:gcd:N, op:lcm:N; "
-    "conj:GROUP (a b a^-1); latin:N:SEED (a random Latin square), latin:N:reduced:NUMBER; "
+    "conj:GROUP (a b a^-1); latin:N:SEED (a random Latin square), latin:N:reduced:NUMBER, latin:N:steiner; "
     "random:ROWSxCOLUMNS:LABELS:SEED; group:GROUP, or the name of a group such as S3"
 )
 ACCEPTED_CELLS = (
@@ -81,7 +81,11 @@ def _latin(rest: str) -> Operation:
         return random_latin_square(int(match[1]), int(match[2]))
     if match := re.fullmatch(r"(\d{1,4}):reduced:(\d{1,18})", rest):
         return reduced_latin_square(int(match[1]), int(match[2]))
-    raise ValueError(f"A Latin square is written latin:N:SEED or latin:N:reduced:NUMBER; got 'latin:{rest}'.")
+    if match := re.fullmatch(r"(\d{1,4}):steiner", rest):
+        return steiner_square(int(match[1]))
+    raise ValueError(
+        f"A Latin square is written latin:N:SEED, latin:N:reduced:NUMBER or latin:N:steiner; got 'latin:{rest}'."
+    )
 
 
 def _random(rest: str) -> Operation:

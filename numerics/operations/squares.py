@@ -1,17 +1,31 @@
-"""Latin squares: at random, and all reduced ones of small order by number."""
+"""Latin squares: at random, all reduced ones of small order by number, isotopy classes, and projective spaces."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, permutations
 from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lemmata.numerics.operations.operation import Operation
 
-__all__ = ["MAX_NUMBERED", "MAX_RANDOM", "random_latin_square", "reduced_latin_square", "reduced_latin_squares"]
+__all__ = [
+    "MAX_NUMBERED",
+    "MAX_RANDOM",
+    "SquareClass",
+    "latin_square_classes",
+    "random_latin_square",
+    "reduced_latin_square",
+    "reduced_latin_squares",
+    "steiner_square",
+]
 
 MAX_RANDOM = 60
 MAX_NUMBERED = 6  # 9,408 reduced squares; of order 7 there are 16,942,080
+MAX_STEINER = 2**10 - 1
 
 
 def random_latin_square(n: int, seed: int) -> Operation:
@@ -86,8 +100,7 @@ def reduced_latin_square(n: int, number: int) -> Operation:
     Raises:
         ValueError: for an order below 2 or above `MAX_NUMBERED`, and a number beyond the squares that there are.
     """
-    if not 2 <= n <= MAX_NUMBERED:
-        raise ValueError(f"Reduced Latin squares are numbered for the orders 2 to {MAX_NUMBERED}; got {n}.")
+    _refuse_unnumbered(n)
     found = next(islice(reduced_latin_squares(n), number - 1, None), None) if number >= 1 else None
     if found is None:
         count = sum(1 for _ in reduced_latin_squares(n))
@@ -95,3 +108,85 @@ def reduced_latin_square(n: int, number: int) -> Operation:
     return Operation(
         found.values, found.label_names, found.row_names, found.column_names, f"latin:{n}:reduced:{number}"
     )
+
+
+def _refuse_unnumbered(n: int) -> None:
+    if not 2 <= n <= MAX_NUMBERED:
+        raise ValueError(f"Reduced Latin squares are numbered for the orders 2 to {MAX_NUMBERED}; got {n}.")
+
+
+@dataclass(frozen=True)
+class SquareClass:
+    """The Latin squares that become one another when rows, columns and labels are renamed.
+
+    Attributes:
+        number: the least number of a reduced square in it, as in `reduced_latin_square`.
+        reduced: how many reduced squares are in it.
+        swapped: the number of the class of the transposed squares.
+        turned: the number of the class of the squares whose rows are the columns here, columns the labels, labels the
+            rows.
+    """
+
+    number: int
+    reduced: int
+    swapped: int
+    turned: int
+
+
+def latin_square_classes(n: int) -> tuple[SquareClass, ...]:
+    """The isotopy classes of Latin squares of order n, by their numbers: 1, 1, 2, 2, 22 for n = 2, ..., 6.
+
+    Raises:
+        ValueError: for an order below 2 or above `MAX_NUMBERED`.
+    """
+    _refuse_unnumbered(n)
+    squares = [square.array().astype(np.int8) for square in reduced_latin_squares(n)]
+    orders = np.array(list(permutations(range(n))))
+    place: dict[bytes, int] = {}
+    found: list[tuple[int, int]] = []
+    for number, square in enumerate(squares, 1):
+        if square.tobytes() not in place:
+            images = {image.tobytes() for image in _reduced(square, orders)}
+            place.update(dict.fromkeys(images, number))
+            found.append((number, len(images)))
+    first = orders[:1]
+
+    def class_of(square: NDArray[np.int8]) -> int:
+        return place[_reduced(square, first)[0].tobytes()]
+
+    classes = []
+    for number, reduced in found:
+        square = squares[number - 1]
+        turned = np.argsort(square, axis=0).T.astype(np.int8)  # the row of a label in a column
+        classes.append(SquareClass(number, reduced, class_of(square.T), class_of(turned)))
+    return tuple(classes)
+
+
+def _reduced(square: NDArray[np.int8], orders: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The reduced squares that one becomes with any row as the first and its columns in any of these orders.
+
+    Their shape is (n m, n, n) for m orders.
+    """
+    moved = square[:, orders].transpose(1, 0, 2)  # [order, row, column]
+    which = np.arange(len(orders))
+    images = []
+    for first in range(len(square)):
+        names = np.argsort(moved[:, first], axis=1).astype(np.int8)  # of the labels, from now on
+        renamed = names[which[:, None, None], moved]
+        images.append(renamed[which[:, None], np.argsort(renamed[:, :, 0], axis=1)])
+    return np.concatenate(images)
+
+
+def steiner_square(n: int) -> Operation:
+    """The Latin square of the projective space over F_2 with n = 2^k - 1 points.
+
+    Its elements are the nonzero vectors of F_2^k, element a the binary number a + 1; a a = a, and a b is the third
+    point a + b of the line through a and b.
+
+    Raises:
+        ValueError: unless n is 3, 7, 15, 31, ..., up to `MAX_STEINER`.
+    """
+    if not 3 <= n <= MAX_STEINER or n & (n + 1):
+        raise ValueError(f"Projective spaces over F_2 have 3, 7, 15, ... points, here up to {MAX_STEINER}; got {n}.")
+    values = [[a if a == b else ((a + 1) ^ (b + 1)) - 1 for b in range(n)] for a in range(n)]
+    return Operation.of(values, name=f"latin:{n}:steiner")

@@ -13,14 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lemmata import certificates
 from lemmata.certificates import operation_kernel
-from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.exact_weights import listed_network
 
 T6 = "feature-emergence:ext-T6"
 PRODUCTS: dict[str, tuple[int, Callable[[int, int], int], str]] = {
@@ -56,7 +55,7 @@ def test_what_all_networks_say_of_a_missing_product(name: str) -> None:
 
     threshold = Fraction(document["threshold"])
     table = Operation.of(values, labels=order)
-    network = _network(document["networks"][0], table)
+    network = listed_network(document["networks"][0], table)
     margin = network.lower_margin(table)
     assert threshold <= (1 - EPSILON) * margin <= threshold * (1 + Fraction(1, 10**9))
     assert len(document["parts"]) == (order - 1 if verdict == "right" else 1)
@@ -69,10 +68,3 @@ def test_what_all_networks_say_of_a_missing_product(name: str) -> None:
         assert gain > high
         assert (gain - high) ** 2 < square < (gain - low) ** 2  # the bound is gain - sqrt(square)
         assert low > threshold / 10  # far from a tie
-
-
-def _network(document: dict[str, Any], table: Operation) -> OperationNetwork:
-    weights = np.array(document["neurons"], object)
-    masses = np.array([Fraction(mass) for mass in document["masses"]], object)
-    parts = np.split(weights, [table.rows, table.size], axis=1)
-    return OperationNetwork(parts[0], parts[1], parts[2], masses)

@@ -12,7 +12,7 @@ import pytest
 from lemmata.certificates import kernel, operation_kernel
 from lemmata.certificates.atlas import committed
 from lemmata.certificates.atlas.archive import packed, unpacked
-from lemmata.certificates.atlas.catalogue import ORDERS, SECTIONS, SPORADIC, catalogue, works
+from lemmata.certificates.atlas.catalogue import LATIN_SAMPLE, ORDERS, REDUCED, SECTIONS, SPORADIC, catalogue, works
 from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas, digest
 from lemmata.certificates.atlas.documents import KERNELS, computed, is_about, row_of
 from lemmata.certificates.atlas.lookup import atlas_row
@@ -26,6 +26,9 @@ from lemmata.certificates.operations.unseen_survey import committed_verdicts
 from lemmata.numerics.groups.lists import isomorphic
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.operations.classes import group_of_operation
+from lemmata.numerics.operations.names import parse_operation
+from lemmata.numerics.operations.squares import latin_square_classes
 
 # fmt: off
 KNOWN_COUNTS = [  # OEIS A000001, n = 1, ..., 63
@@ -59,10 +62,31 @@ def test_every_row_that_there_must_be_is_there_in_order():
         "sporadic": 27,
         "operations": 63,
         "tables": 483,
+        "latin": len(REDUCED[5]) + len(REDUCED[6]) + len(LATIN_SAMPLE),
         "exact": 37,
         "unseen": 108,
         "machines": 7,
     }
+
+
+def test_latin_squares_are_one_of_each_class():
+    assert {
+        n: tuple(one.number for one in latin_square_classes(n) if one.number <= one.swapped) for n in REDUCED
+    } == REDUCED
+    assert [len(numbers) for numbers in REDUCED.values()] == [2, 17]
+    first = {one.number: min(one.number, one.swapped) for one in latin_square_classes(6)}
+    roles = {frozenset((first[one.number], first[one.turned])) for one in latin_square_classes(6)}
+    pairs = [[atlas_row(f"latin:6:reduced:{k}")["margin"] for k in pair] for pair in roles if len(pair) == 2]
+    apart = [float(one[1]) < float(other[0]) or float(other[1]) < float(one[0]) for one, other in pairs]
+    assert sorted(apart) == [False, False, True, True, True]
+    for name, group in (("5:reduced:15", "Z5"), ("6:reduced:1", "Z6"), ("6:reduced:34", "S3")):
+        row = atlas_row(f"latin:{name}")
+        found = group_of_operation(parse_operation(row["name"]))
+        assert found is not None
+        assert isomorphic(parse_group(group), PermutationGroup(tuple(map(tuple, found.table.tolist()))))
+        low, high = map(Fraction, row["margin"])
+        assert low < Fraction(atlas_row(group)["margin"][1])
+        assert high > Fraction(atlas_row(group)["margin"][0])
 
 
 def test_what_has_no_document_says_why_and_nothing_else_does():
@@ -150,10 +174,11 @@ def test_exact_documents_are_made_again_byte_for_byte(section):
         assert computed(by_key[key], {key: data}) == {key: data}
 
 
-@pytest.mark.parametrize("section", ["operations", "tables", "unseen"])
+@pytest.mark.parametrize("section", ["operations", "tables", "latin", "unseen"])
 def test_enclosed_documents_made_again_say_the_same(section):  # floating-point searches: not byte for byte everywhere
     by_key = {item.key: work for work in works() for item in work.items}
-    for key in sample(section, 1 if section == "unseen" else 2, largest=3_300):
+    few = ["latin-5-reduced-15"] if section == "latin" else sample(section, 1 + (section != "unseen"), largest=3_300)
+    for key in few:
         row, again = ROWS[key], computed(by_key[key], {})
         document = json.loads(again[key])
         operation_kernel.check(again[key])
