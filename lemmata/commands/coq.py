@@ -68,7 +68,7 @@ def coq(
         typer.Option(
             metavar="DIR",
             help="in place of FILE: prove the theory, compiled anew, and the committed certificates of the survey of "
-            "operations up to 7 x 7; DIR keeps what is done, and reproved.json",
+            "operations; DIR keeps what is done, and reproved.json",
         ),
     ] = None,
     ocaml: Annotated[
