@@ -61,6 +61,12 @@ PARTS = {
     "rotary positions": re.compile(r"\.rotary_\w+$"),
 }
 """What no attention-only model has, by how others name it."""
+WITHOUT = (
+    " Train it without LayerNorm (HookedTransformerConfig(normalization_type=None), no torch.nn.LayerNorm): folded "
+    "into the weights, it still divides the stream by its size."
+)
+CENTRED = 1e-5
+"""Means of rows are 0 if they are below this share of the largest entry."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,9 +203,10 @@ def _plain(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         plain[name] = array.astype(np.float64)
     if foreign:
         parts = "; ".join(f"{kind} ({_listed(names)})" for kind, names in foreign.items())
+        advice = WITHOUT if "LayerNorm" in foreign else ""
         raise ValueError(
             f"This model is more than heads of attention between an embedding and a readout: it has {parts}. Accepted "
-            "are models without LayerNorm, MLPs, rotary positions and null pairs."
+            f"are models without LayerNorm, MLPs, rotary positions and null pairs.{advice}"
         )
     return plain
 
@@ -236,8 +243,19 @@ def _hooked(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts
         )
     shift = _bias(rest, "unembed.b_U", readout.shape[1:])
     _nothing_left(rest)
+    _check_centred([embedding, positions, *(head["output"].weight for layer in layers for head in layer)])
     source = "names of a HookedTransformer of TransformerLens"
     return AttentionParts(embedding, positions, embedding[:0], readout, shift, tuple(layers), source)
+
+
+def _check_centred(writing: Sequence[Floats]) -> None:
+    """ValueError if all rows that are written into the stream have the mean 0, as where LayerNorm was folded in."""
+    written = [part for part in writing if part.any()]
+    if written and all(abs(part.mean(axis=1)).max() <= CENTRED * abs(part).max() for part in written):
+        raise ValueError(
+            "All rows that are written into the stream have the mean 0, as TransformerLens leaves them where LayerNorm "
+            f"was folded into the weights (LNPre), which has no weights of its own. It is not accepted.{WITHOUT}"
+        )
 
 
 def _linear(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts:

@@ -73,7 +73,12 @@ def model_summary(result: ModelReport) -> dict[str, Any]:
         "layers": [len(layer.heads) for layer in model.layers],
         "width": model.width,
         "rows_in_front": len(model.prefix),
-        "assumed": {"attention": "causal softmax", "scores": result.weights.scale, "outputs": result.outputs},
+        "assumed": {
+            "attention": "causal softmax",
+            "scores": result.weights.scale,
+            "normalisation": "none",
+            "outputs": result.outputs,
+        },
         "data": {
             "prior": "uniform rows",
             "start": measured.start,
@@ -122,7 +127,8 @@ def print_model(out: Console, result: ModelReport) -> None:
     out.print(f"[bold]{escape(result.name)}[/bold]: {heads} heads over {k} symbols, width {model.width}")
     left_out = f"; outputs of {weights.left_out} other tokens are not read" if weights.left_out else ""
     line(f"weights: {weights.source}{left_out}")
-    line(f"assumed, no file says it: causal softmax, scores {weights.scale}; outputs are {result.outputs}")
+    line(f"assumed, no file says it: causal softmax, scores {weights.scale}; outputs are {result.outputs};")
+    line("  no normalisation without weights of its own (LNPre) between layers")
     if measured.sums_to_one and result.outputs == "logits":
         line("  these outputs are probabilities themselves: are they to be read so? (--outputs probabilities)")
     line(f"data: chains of {k} states with uniform rows, {measured.start} start; predictions after {t} symbols")

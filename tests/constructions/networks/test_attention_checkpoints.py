@@ -176,8 +176,23 @@ def stacked(layer):
     ],
 )  # fmt: skip
 def test_other_models_are_refused(change, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(said)) as refused:
         attention_only({**hooked(), **change})
+    assert ("Train it without LayerNorm" in str(refused.value)) == ("LayerNorm" in said)
+
+
+def test_layer_norm_that_was_folded_in_is_refused():
+    """Centred as TransformerLens does it: no tensor is left of the LayerNorm, but the function divides by a size."""
+    state = hooked()
+    writing = ["embed.W_E", "pos_embed.W_pos", *(f"blocks.{n}.attn.W_O" for n in range(2))]
+    centred = {name: state[name] - state[name].mean(axis=-1, keepdims=True) for name in writing}
+    rounded = {name: array.astype(np.float32) for name, array in centred.items()}
+    for some in (centred, rounded):
+        with pytest.raises(ValueError, match=r"folded into the weights \(LNPre\).*normalization_type=None"):
+            attention_only({**state, **some})
+    for name in writing:
+        found = attention_only({**state, **{other: centred[other] for other in writing if other != name}})
+        assert found.model.symbols == VOCABULARY
 
 
 @pytest.mark.parametrize(
