@@ -99,8 +99,9 @@ def test_the_constants_of_the_bound() -> None:
         bound += 4 * (1 + excess / 2) * found.mixed * Fraction(5, 6)
         assert found.near == bound < Fraction(6, 5)
         assert found.enough
-    ones = np.ones((6, 6)) - np.eye(6)
-    assert np.linalg.norm(ones, 2) == pytest.approx(5)
+    unit = np.eye(6, dtype=np.int64)
+    ones = 1 - unit  # with the eigenvalues 5, of all ones, and -1
+    assert np.array_equal(ones @ ones, 4 * ones + 5 * unit)
 
 
 @check(T14, grade="sampled", target="printed", supporting=True, cases="n = 8, 16; 40 ascents each, seed 4; 1e-9 of W")
