@@ -194,7 +194,7 @@ def pair_transformer(
     rest, found = without_hooked_perceptron(tensors)
     if not found:
         raise ValueError(
-            "There is no MLP in the first block (blocks.0.mlp.W_in), so that there are no neurons to read. Accepted: "
+            "There is no tensor blocks.0.mlp.W_in of an MLP, whose neurons could be read. Accepted: "
             f"{ACCEPTED_PAIR_TRANSFORMERS}."
         )
     parts = attention_parts(rest)

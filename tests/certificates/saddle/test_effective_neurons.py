@@ -49,6 +49,13 @@ def test_planted_neurons_are_found_with_their_frequencies_phases_and_masses():
     assert np.isclose(r.neurons.norm, expected)
 
 
+def test_a_neuron_that_reads_one_frequency_and_writes_another_is_half_of_each():
+    n = 7
+    r = reading(n, [(0.3, wave(n, 1, 0.1), wave(n, 1, 0.2), wave(n, 3, 0.3, 5.0))])
+    assert np.allclose(r.masses(), [0.5, 0, 0.5])
+    assert np.isclose(r.purity, 0.5)
+
+
 def test_the_form_of_the_theory_with_relus():
     """All pairs of five phases for each frequency: the logits are cosines but for waves that no square makes."""
     n = 11

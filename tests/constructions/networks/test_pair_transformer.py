@@ -68,7 +68,7 @@ def without(*names):
     [
         (
             without("blocks.0.mlp.W_in", "blocks.0.mlp.b_in", "blocks.0.mlp.W_out", "blocks.0.mlp.b_out"),
-            "no MLP in the",
+            "no tensor blocks.0.mlp.W_in",
         ),
         (without("blocks.0.mlp.W_out"), "The MLP has no tensor W_out; it has W_in, b_in, b_out"),
         (without("embed.W_E"), "no weights of an attention-only transformer"),
@@ -109,7 +109,7 @@ def test_numbers_that_overflow_are_refused(tmp_path):
     with pytest.raises(ValueError, match="weights are too large for floats"):
         load_pair_transformer(tmp_path / "large.npz", N).tables()
     np.savez(tmp_path / "none.npz", x=np.ones(2))
-    with pytest.raises(ValueError, match=r"none\.npz: There is no MLP"):
+    with pytest.raises(ValueError, match=r"none\.npz: There is no tensor blocks"):
         load_pair_transformer(tmp_path / "none.npz", N)
     with pytest.raises(ValueError, match="modulus"):
         pair_transformer(random_state(N), 1)
