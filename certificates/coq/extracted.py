@@ -70,8 +70,8 @@ def find_ocaml() -> str:
     program = shutil.which("ocamlopt")
     if program is None:
         raise ValueError(
-            "There is no program ocamlopt here: install OCaml (the package ocaml-nox of Debian and Ubuntu; none of its "
-            "libraries is needed)."
+            "There is no program ocamlopt here: install OCaml (the package ocaml of Debian and Ubuntu; no library is "
+            "needed)."
         )
     return program
 
