@@ -72,9 +72,14 @@ THEOREMS = (
     "Parity.neuron_bound",
     "Parity.sparse_parity",
     "Parity.sparse_parity_neurons",
+    "Majority.majority_coefficient",
+    "Majority.majority_even",
+    "Majority.majority_ratio",
+    "Majority.majority_gap",
 )
 CLAIMS = """
 From Coq Require Import Reals List Arith Lia.
+From Lemmata Require Import Majority.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
 From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width Maximisers Frequencies Factors FactorGame.
 From Lemmata Require Import FactorMaximisers.
@@ -330,6 +335,22 @@ Goal forall (P : places) (n : nat) (u : nat -> R) (w : bool -> R),
   INR (fact k) * product u * (w true - w false) <= INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) *
     sqrt (sum n (fun i => u i ^ 2) + (w true ^ 2 + w false ^ 2)) ^ (k + 1).
 Proof. intros; split; [exact (mean_margin P u n)|exact (neuron_bound P n (ParityNeuron u w))]. Qed.
+
+Goal forall (P Q : places) (n : nat), let majority t := if Rlt_dec 0 t then 1 else if Rlt_dec t 0 then -1 else 0 in
+  let coefficient S := mean n (fun x => majority (sum n x) * product_over S n x) in Nat.odd n = true ->
+  (Nat.even (size_of P n) = true -> coefficient P = 0) /\\
+  (forall M j, n = (2 * M + 1)%nat -> size_of P n = (2 * j + 1)%nat ->
+    coefficient P = (-1) ^ j * (C M j / C (2 * M) (2 * j)) * (C (2 * M) M / 2 ^ (2 * M))) /\\
+  forall k, Nat.even k = true -> (1 <= k < n)%nat -> size_of P n = (k + 1)%nat -> size_of Q n = (k - 1)%nat ->
+    coefficient P = - (INR (k - 1) / INR (n - k)) * coefficient Q /\\
+    ((2 * k <= n)%nat -> coefficient P ^ 2 <= 4 * INR k ^ 2 / INR n ^ 2 * coefficient Q ^ 2) /\\
+    ((4 * k <= n)%nat -> 1 / 2 / sqrt ((INR n - 1) ^ (k - 1)) <= Rabs (coefficient Q) - Rabs (coefficient P)).
+Proof.
+  intros P Q n majority coefficient O; split; [exact (majority_even P n)|split].
+  - intros M j E H; unfold coefficient; rewrite E in *; exact (majority_coefficient P M j H).
+  - intros k E [K L] HP HQ; destruct (majority_ratio P Q n k O E (conj K L) HP HQ) as [R B].
+    split; [exact R|split; [exact B|]]; intro G; exact (majority_gap P Q n k O E K G HP HQ).
+Qed.
 """
 FAULTS = (
     ("Parity", "sqrt (2 / INR (k + 1) ^ (k + 1)).", "sqrt (2 / INR (k + 2) ^ (k + 1))."),
@@ -627,6 +648,27 @@ FAULTS = (
     ("Parity", "pu o i * x i) ^ k.", "pu o i * x i) ^ (k + 1)."),
     ("Parity", "(1 <= k)%nat -> (2 ^ (k - 1) <= m)", "(0 <= k)%nat -> (2 ^ (k - 1) <= m)"),
     ("Parity", ": R := pw o true ^ 2 + pw o false ^ 2.", ": R := pw o true ^ 2."),
+    ("Majority", "then -1 else 0.\nDefinition", "then 1 else 0.\nDefinition"),
+    ("Majority", "sign (sum n x) * product_over P n x).", "sign (sum n x + 1) * product_over P n x)."),
+    ("Majority", "(-1) ^ j * (C M j", "(-1) ^ S j * (C M j"),
+    ("Majority", "(C M j / C (2 * M) (2 * j)) * (C (2 * M) M / 2", "(C M j / C (2 * M) j) * (C (2 * M) M / 2"),
+    ("Majority", "* (C (2 * M) M / 2 ^ (2 * M)).", "* (C (2 * M) M / 2 ^ (2 * M + 1))."),
+    ("Majority", "= - (INR (k - 1) / INR (n - k)) * co", "= (INR (k - 1) / INR (n - k)) * co"),
+    ("Majority", "- (INR (k - 1) / INR (n - k)) * co", "- (INR k / INR (n - k)) * co"),
+    ("Majority", "4 * INR k ^ 2 / INR n ^ 2 * co", "1 * INR k ^ 2 / INR n ^ 2 * co"),
+    ("Majority", "((2 * k <= n)%nat -> co", "((k <= n)%nat -> co"),
+    ("Majority", "Nat.even (size_of P n) = true -> co", "Nat.odd (size_of P n) = true -> co"),
+    ("Majority", "(4 * k <= n)%nat ->", "(2 * k <= n)%nat ->"),
+    ("Majority", "1 / 2 / sqrt ((INR n - 1) ^ (k - 1)) <=", "2 / sqrt ((INR n - 1) ^ (k - 1)) <="),
+    ("Majority", "/ sqrt ((INR n - 1) ^ (k - 1)) <=", "/ sqrt ((INR n - 1) ^ (k - 2)) <="),
+    ("Majority", "9 / 16 <= 2 * INR M", "10 / 16 <= 2 * INR M"),
+    ("Majority", "(2 <= M)%nat -> 9 / 16", "(1 <= M)%nat -> 9 / 16"),
+    ("Majority", "= - (INR (S a) * value a (S (S b))).", "= INR (S a) * value a (S (S b))."),
+    ("Majority", "= INR (S b) / INR (S (S b)) * value 0 b.", "= INR b / INR (S b) * value 0 b."),
+    ("Majority", "+ INR a * mixed (a - 1) (S b) p c", "- INR a * mixed (a - 1) (S b) p c"),
+    ("Majority", "(xorb e (Nat.odd (a + b))) (mixed", "(xorb e (Nat.odd a)) (mixed"),
+    ("Majority", "Req_EM_T c 0 then 1 else 0.", "Req_EM_T c 0 then 2 else 0."),
+    ("Majority", "value 0 (2 * M) / (2 * INR M) ^ j.\nProof", "value 0 (2 * M) / INR M ^ j.\nProof"),
     ("Integral", "2 / (3 * sqrt 24) / 11 in", "2 / (3 * sqrt 24) / 10 in"),
     ("Integral", "(-1) 1\n  | 3%nat => quaternion_sign (-1) (-1)", "(-1) 1\n  | 3%nat => quaternion_sign (-1) 1"),
 )
