@@ -4,8 +4,9 @@ The table is that of an abelian group of order n, under any names. One cell is m
 the group is Z_2^k, k >= 3: a written proof for every n (ext-T10 and ext-T14 of the chapter feature_emergence). Any
 cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three conditions are computed for the table at hand:
 weights of triangles, found by a program and rounded to integers (and integers times sqrt(2) for even n), whose laws are
-compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime. All rest on written proofs
-(triangles.md, exclusive-or.md and even-orders.md of that chapter): no kernel checks them, and there is no document.
+compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime. One cell of the group of
+order 7 is missing, where that form is semidefinite only: ext-T12 (`seven`). All rest on written proofs (triangles.md,
+exclusive-or.md and even-orders.md of that chapter): no kernel checks them, and there is no document.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from lemmata.certificates.operations.exclusive_or import exclusive_or_bounds, exclusive_or_weights
 from lemmata.certificates.operations.root_weights import exact_root_weights
+from lemmata.certificates.operations.seven import seven_weights
 from lemmata.certificates.operations.triangle_weights import (
     TriangleProgramError,
     conditions_met,
@@ -41,7 +43,9 @@ from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
 
-ONE_CELL, ANY_CELLS, EXCLUSIVE_OR, EVEN_ORDER = (f"feature-emergence:ext-T{number}" for number in (10, 11, 14, 15))
+ONE_CELL, ANY_CELLS, SEVEN, EXCLUSIVE_OR, EVEN_ORDER = (
+    f"feature-emergence:ext-T{number}" for number in (10, 11, 12, 14, 15)
+)
 """Statements of the ledger."""
 LARGEST = 33
 MOST_ORBITS = 2000
@@ -86,7 +90,7 @@ class ForcedTable:
         else:
             threshold = f"sqrt(4/27)/(({r - 1} + {n - r} sqrt(2)) sqrt({n}))"
         source = f"a written proof ({self.statement})"
-        if self.statement in (ANY_CELLS, EVEN_ORDER):
+        if self.statement in (ANY_CELLS, SEVEN, EVEN_ORDER):
             source += ", with weights, balls and a rank for these cells"
         reason = f"the whole margin against every label, by {source}"
         cells = tuple(
@@ -144,6 +148,8 @@ def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[N
         return (integers, ONE_CELL) if met else None
     if len(missing) == 1 and n >= 8 and set(orders) == {2}:
         return (exclusive_or_weights(n), EXCLUSIVE_OR) if exclusive_or_bounds(n).enough else None
+    if len(missing) == 1 and n == 7:
+        return None if (integers := seven_weights()) is None else (integers, SEVEN)
     if n > LARGEST:
         return None
     conditions = triangle_conditions(orders, missing)

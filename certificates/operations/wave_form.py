@@ -18,14 +18,15 @@ from math import lcm, prod
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpq
 from numpy.typing import NDArray
 
 from lemmata.certificates.operations.triangles import group_elements
+from lemmata.numerics.exact.cyclotomic import numbers as cyclotomic
 from lemmata.numerics.exact.definite import proved_positive_definite
 from lemmata.numerics.exact.precision import precision
 
-__all__ = ["ball_form", "only_waves", "pair_angles", "wave_form"]
+__all__ = ["ball_form", "exact_form", "only_waves", "pair_angles", "wave_form"]
 
 BITS = 64
 """Of the balls."""
@@ -104,6 +105,29 @@ def ball_form(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:
     r = 1 + int(parts.alone.sum())
     factor = (4 * (n - r) + 2 * (r - 1) * arb(2).sqrt()) / (n * weights.astype(object).sum())
     return _placed(mixed * factor, parts, arb)
+
+
+def exact_form(orders: Sequence[int], weights: Integers) -> NDArray[Any]:
+    """The matrix of `wave_form` in elements of a cyclotomic field, for integer weights: small groups of odd order only.
+
+    Raises:
+        ValueError: as `wave_form`, and for a group of even order.
+    """
+    parts = _Parts.of(orders)
+    if parts.alone.any():
+        raise ValueError(f"The exact form needs a group of odd order, not one with the factors {list(orders)}.")
+    mixed, total = _payoff(orders, weights.astype(object)), int(weights.astype(object).sum())
+    basis = np.array(
+        [
+            [cyclotomic.sine(t, parts.exponent) if turned else cyclotomic.cosine(t, parts.exponent) for t in row]
+            for row, turned in zip(parts.numbers.tolist(), parts.sine, strict=True)
+        ],
+        object,
+    )
+    n = len(mixed)
+    for _ in range(3):  # the axis in front becomes the last one
+        mixed = np.moveaxis(np.tensordot(basis, mixed, axes=(1, 0)), 0, -1)
+    return _placed(mixed * cyclotomic.rational(fmpq(4 * (n - 1), n * total)), parts, cyclotomic.rational)
 
 
 def _payoff(orders: Sequence[int], weights: NDArray[Any]) -> NDArray[Any]:

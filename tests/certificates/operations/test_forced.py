@@ -91,6 +91,18 @@ def test_two_cells_of_a_renamed_table() -> None:
     assert "feature-emergence:ext-T11" in str(result.cells[0].reason)
 
 
+def test_one_cell_of_order_seven() -> None:
+    """The weights are 0 in the missing cell and at the true labels of a renamed table."""
+    table = renamed(named_operation("a+b", 7).array(), 6)
+    found = forced(table, table.without([(5, 2)]))
+    assert found is not None
+    assert not found.weights[5, 2].any()
+    assert all(found.weights[a, b, table.values[a][b]] == 0 for a, b in product(range(7), repeat=2))
+    (cell,) = found.unseen().cells
+    assert (cell.verdict, cell.margin, cell.label) == ("right", 1.0, table.values[5][2])
+    assert "feature-emergence:ext-T12" in str(cell.reason)
+
+
 def test_a_product_of_groups_under_other_names() -> None:
     """Z_5 x Z_5: two generators are found, and the verdict is the whole margin."""
     values = np.array([[5 * ((a + c) % 5) + (b + d) % 5 for c, d in FIVE] for a, b in FIVE])
@@ -108,10 +120,10 @@ def test_a_product_of_groups_under_other_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "cells"), [("a+b", 6, 1), ("a+b", 7, 1), ("a+b", 9, 2), ("a+b", 35, 2), ("a*b", 11, 1)]
+    ("name", "n", "cells"), [("a+b", 6, 1), ("a+b", 7, 2), ("a+b", 9, 2), ("a+b", 35, 2), ("a*b", 11, 1)]
 )
 def test_where_no_theorem_speaks(name: str, n: int, cells: int) -> None:
-    """Orders 6 and 7, two cells in a row of order 9, a large order, and no group."""
+    """Order 6, two cells in a row of orders 7 and 9, a large order, and no group."""
     table = named_operation(name, n)
     assert forced(table, table.without([(1, b) for b in range(cells)])) is None
 

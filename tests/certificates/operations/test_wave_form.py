@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lemmata.certificates.operations.triangles import one_cell_weights
-from lemmata.certificates.operations.wave_form import only_waves, pair_angles, wave_form
+from lemmata.certificates.operations.wave_form import exact_form, only_waves, pair_angles, wave_form
 
 
 def uniform(n: int) -> np.ndarray:
@@ -61,3 +61,10 @@ def test_a_real_character_is_a_pair_by_itself() -> None:
 def test_what_is_refused(orders: tuple[int, ...], weights: np.ndarray, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         wave_form(orders, weights)
+
+
+def test_the_exact_form_is_for_odd_orders() -> None:
+    exact = exact_form((3, 3), uniform(9))
+    assert all(x == (i == j) for (i, j), x in np.ndenumerate(exact))
+    with pytest.raises(ValueError, match="odd order"):
+        exact_form((2, 4), uniform(8))
