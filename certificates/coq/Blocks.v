@@ -10,8 +10,9 @@ Local Open Scope nat_scope.
 
 Definition linear : problem := Problem 2 (fun j => nth j [2; 3; 1] O) 5 (1 # 10)
   identity_sum one_sum residual_sum
-  (table [[[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]; [[(-1 # 1); (-1 # 1); (-1 # 1)]]])
-  (table [[[(1 # 1); (1 # 1)]; [(1 # 1); (1 # 1)]; [(1 # 1); (1 # 1)]]; [[(1 # 1); (1 # 1); (1 # 1)]]])
+  (weights_of_table [[[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]; [[(-1 # 1); (-1 # 1); (-1 #
+        1)]]])
+  (weights_of_table [[[(1 # 1); (1 # 1)]; [(1 # 1); (1 # 1)]; [(1 # 1); (1 # 1)]]; [[(1 # 1); (1 # 1); (1 # 1)]]])
   (3145729 # 524288).
 Definition linear_places : list place :=
   [Output 0 0; Output 0 1; Label 0; Weight 1 0 0; Weight 1 0 1; Weight 1 1 0; Weight 1 1 1; Weight 1 2 0; Weight 1 2 1;
@@ -119,8 +120,8 @@ Local Close Scope R_scope.
 
 Definition deep : problem := Problem 3 (fun j => nth j [1; 2; 2; 1] O) 2 (3 # 7)
   shifted_sum one_sum residual_sum
-  (table [[[(-1 # 4)]; [(-1 # 2)]]; [[(-3 # 4); (-1 # 1)]; [(-5 # 4); (-3 # 2)]]; [[(-7 # 4); (-2 # 1)]]])
-  (table [[[(5 # 4)]; [(3 # 2)]]; [[(7 # 4); (2 # 1)]; [(9 # 4); (5 # 2)]]; [[(11 # 4); (3 # 1)]]])
+  (weights_of_table [[[(-1 # 4)]; [(-1 # 2)]]; [[(-3 # 4); (-1 # 1)]; [(-5 # 4); (-3 # 2)]]; [[(-7 # 4); (-2 # 1)]]])
+  (weights_of_table [[[(5 # 4)]; [(3 # 2)]]; [[(7 # 4); (2 # 1)]; [(9 # 4); (5 # 2)]]; [[(11 # 4); (3 # 1)]]])
   (60817409 # 524288).
 Definition deep_places : list place :=
   [Output 0 0; Label 0; Weight 1 0 0; Weight 1 1 0; Weight 2 0 0; Weight 2 0 1; Weight 2 1 0; Weight 2 1 1; Weight 3 0
@@ -251,8 +252,8 @@ Local Close Scope R_scope.
 
 Definition rectified : problem := Problem 2 (fun j => nth j [2; 2; 2] O) 3 (1 # 3)
   relu_sum (step_sum (1 # 4)) residual_sum
-  (table [[[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]; [[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]])
-  (table [[[(2 # 1); (2 # 1)]; [(2 # 1); (2 # 1)]]; [[(2 # 1); (2 # 1)]; [(2 # 1); (2 # 1)]]])
+  (weights_of_table [[[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]; [[(-1 # 1); (-1 # 1)]; [(-1 # 1); (-1 # 1)]]])
+  (weights_of_table [[[(2 # 1); (2 # 1)]; [(2 # 1); (2 # 1)]]; [[(2 # 1); (2 # 1)]; [(2 # 1); (2 # 1)]]])
   (8388609 # 524288).
 Definition rectified_places : list place :=
   [Output 0 0; Output 0 1; Label 0; Label 1; Weight 1 0 0; Weight 1 0 1; Weight 1 1 0; Weight 1 1 1; Weight 2 0 0;

@@ -9,7 +9,7 @@ Import ListNotations.
 Local Open Scope R_scope.
 
 Definition matrix := list (nat * nat * Q).
-Record head_matrices := HeadMatrices { columns : nat; w_query : matrix; w_key : matrix; w_value : matrix }.
+Record head_matrices := HeadMatrices { head_columns : nat; w_query : matrix; w_key : matrix; w_value : matrix }.
 Inductive layer_matrices :=
   | AttentionMatrices (heads : list head_matrices)
   | MlpMatrices (hidden : nat) (w_1 w_2 : matrix)
@@ -26,7 +26,7 @@ Fixpoint position (l : list place) (c : place) : nat :=
 Let number := position all.
 
 Definition head_of (h : head_matrices) : head :=
-  Head (columns h) (fun m c => entry (w_query h) (number c) m) (fun m c => entry (w_key h) (number c) m)
+  Head (head_columns h) (fun m c => entry (w_query h) (number c) m) (fun m c => entry (w_key h) (number c) m)
     (fun from to => entry (w_value h) (number from) (number to)).
 Definition layer_of (L : layer_matrices) : layer :=
   match L with
@@ -166,7 +166,7 @@ Proof.
 Qed.
 
 (** A box, from its ends: the list of layers, of lists of rows, of lists of numbers. *)
-Definition table (l : list (list (list Q))) (j k i : nat) : Q := nth i (nth k (nth (j - 1) l []) []) 0%Q.
+Definition weights_of_table (l : list (list (list Q))) (j k i : nat) : Q := nth i (nth k (nth (j - 1) l []) []) 0%Q.
 
 (** ** Steps of gradient descent by matrices of numbers *)
 

@@ -83,20 +83,20 @@ Qed.
 
 (** ** Signs *)
 
-Definition all : places := fun _ => true.
+Definition every_factor : places := fun _ => true.
 
-Lemma size_all k : size_of all k = k.
+Lemma size_all k : size_of every_factor k = k.
 Proof. induction k as [|k IH]; simpl; [reflexivity|rewrite IH; reflexivity]. Qed.
 
-Lemma product_all k f : product_over all k f = multiplied k f.
+Lemma product_all k f : product_over every_factor k f = multiplied k f.
 Proof. induction k as [|k IH]; simpl; [reflexivity|rewrite IH; reflexivity]. Qed.
 
 (** The sum of (s_1 x_1 + ... + s_k x_k)^k s_1 ... s_k over the signs up to one. *)
 Lemma signs_leave_product k x : (1 <= k)%nat ->
-  total_of (fun s => sum k (fun j => s j * x j) ^ k * multiplied k s) (half all k)
+  total_of (fun s => sum k (fun j => s j * x j) ^ k * multiplied k s) (half every_factor k)
   = INR (2 ^ (k - 1)) * (INR (fact k) * multiplied k x).
 Proof.
-  intro Hk; rewrite (total_ext _ (signed all k x (fun c => c ^ k)))
+  intro Hk; rewrite (total_ext _ (signed every_factor k x (fun c => c ^ k)))
     by (intros; unfold signed; rewrite product_all; reflexivity).
   rewrite half_total; rewrite size_all; [|exact Hk|].
   - rewrite (differences_of_polynomial _ _ k 1) by (rewrite size_all; apply polynomial_power).
@@ -104,9 +104,9 @@ Proof.
   - intro c; replace (- c) with (-1 * c) by ring; apply Rpow_mult_distr.
 Qed.
 
-Lemma signs_unsigned k s : In s (half all k) -> sum k (fun j => s j ^ 2) = INR k /\ multiplied k s ^ 2 = 1.
+Lemma signs_unsigned k s : In s (half every_factor k) -> sum k (fun j => s j ^ 2) = INR k /\ multiplied k s ^ 2 = 1.
 Proof.
-  intro I; destruct (half_unsigned all k s I) as [U1 U2]; rewrite size_all in U1; rewrite product_all in U2.
+  intro I; destruct (half_unsigned every_factor k s I) as [U1 U2]; rewrite size_all in U1; rewrite product_all in U2.
   split; assumption.
 Qed.
 
@@ -159,7 +159,7 @@ Definition path_neuron (x : R) (I : nat -> nat) (s : nat -> R) : factor_neuron :
     (fun c => multiplied k s * (x * mat r c (I 0%nat) (I k))).
 (** All paths from the first of the indices, as many as are used. *)
 Definition factor_block (used : nat) (x : R) : list factor_neuron :=
-  gather used (fun i => gathered d k (fun I => map (path_neuron x (starting i I)) (half all k))).
+  gather used (fun i => gathered d k (fun I => map (path_neuron x (starting i I)) (half every_factor k))).
 
 Lemma factor_block_length used x : INR (length (factor_block used x)) = INR (2 ^ (k - 1)) * (INR used * INR d ^ k).
 Proof.
@@ -190,7 +190,7 @@ Qed.
 Lemma dimension_above : 0 < INR d.
 Proof. apply lt_0_INR; lia. Qed.
 
-Lemma path_neuron_norm x I s : 0 <= x -> within d (S k) I -> In s (half all k) ->
+Lemma path_neuron_norm x I s : 0 <= x -> within d (S k) I -> In s (half every_factor k) ->
   factor_norm G k (path_neuron x I s) ^ (k + 1)
   = x ^ S k * sqrt ((INR (k + 1) * INR n) ^ (k + 1)) / sqrt (INR d ^ (k + 1)).
 Proof.
@@ -348,7 +348,7 @@ Theorem factor_game_lower eps used low :
     forall g, below G g -> INR (d s) * sum (used s) (fun i => mat (family s) g i i) = INR (used s) * chi s g) ->
   (forall g, below G g -> g <> unit G -> low <= sum count (fun s => eps s * pay s g)) ->
   exists net, INR (length net) = INR (2 ^ (k - 1)) * sum count (fun s => INR (used s) * INR (d s) ^ k) /\
-    factor_margin_at_least G k (factor_constant G k * low) net.
+    factor_margin_at_least G k (products_constant G k * low) net.
 Proof.
   intros Heps Hsum Hused Hlow; exists (factor_network k count family eps used).
   split; [apply factor_network_length; exact Hk|].
@@ -364,8 +364,8 @@ Proof.
   { intro E; apply N; rewrite <- (op_inv_cancel G HG (product_of G k a) c) by assumption.
     fold g; rewrite E; symmetry; apply unit_left; assumption. }
   assert (Bg : below G g) by (apply op_below; assumption).
-  replace (factor_constant G k * low * (INR (2 ^ (k - 1)) * sqrt ((INR (k + 1) * INR n) ^ (k + 1))))
-    with (INR (2 ^ (k - 1)) * INR (fact k) * low) by (unfold factor_constant; field; lra).
+  replace (products_constant G k * low * (INR (2 ^ (k - 1)) * sqrt ((INR (k + 1) * INR n) ^ (k + 1))))
+    with (INR (2 ^ (k - 1)) * INR (fact k) * low) by (unfold products_constant; field; lra).
   rewrite <- Rmult_minus_distr_l, <- sum_minus.
   apply Rmult_le_compat_l; [apply Rmult_le_pos; apply pos_INR|].
   apply Rle_trans with (1 := Hlow g Bg U); right; apply sum_ext; intros s Hs.
@@ -425,13 +425,13 @@ Proof. intro Hs; apply (symmetric_class_scalar G HG count family HF); assumption
 
 Theorem factor_game_neuron o :
   tuples n k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
-  <= INR n ^ k * (factor_constant G k * high * factor_norm G k o ^ (k + 1)).
+  <= INR n ^ k * (products_constant G k * high * factor_norm G k o ^ (k + 1)).
 Proof.
   exact (one_factor_neuron G count family tau mu k high HG Hk (family_representations G count family HF)
     (family_complete G count family HF) Ht game_scalar high_nonneg game_row o).
 Qed.
 
-Theorem factor_game_upper net g : factor_margin_at_least G k g net -> g <= factor_constant G k * high.
+Theorem factor_game_upper net g : factor_margin_at_least G k g net -> g <= products_constant G k * high.
 Proof.
   exact (factors_upper G count family tau mu k high HG Hk (family_representations G count family HF)
     (family_complete G count family HF) Ht game_scalar high_nonneg game_row net g).
@@ -476,7 +476,7 @@ Lemma factor_closed_lower used : used 0%nat = O ->
   (forall s, (0 < s < count)%nat -> (1 <= used s <= d s)%nat /\
     forall g, below G g -> INR (d s) * sum (used s) (fun i => mat (family s) g i i) = INR (used s) * chi s g) ->
   exists net, INR (length net) = INR (2 ^ (k - 1)) * sum count (fun s => INR (used s) * INR (d s) ^ k) /\
-  factor_margin_at_least G k (factor_constant G k * (INR n / factor_total_share)) net.
+  factor_margin_at_least G k (products_constant G k * (INR n / factor_total_share)) net.
 Proof.
   intros U0 Hused.
   pose proof factor_total_share_positive as P.
@@ -532,7 +532,7 @@ Proof.
 Qed.
 
 Lemma factor_closed_upper : forall net g, factor_margin_at_least G k g net ->
-  g <= factor_constant G k * (INR n / factor_total_share).
+  g <= products_constant G k * (INR n / factor_total_share).
 Proof.
   apply factor_game_upper with (tau := tau);
     [exact factor_weights_wrong|apply (dual_weights_class G HG count family HF)|exact factor_closed_payoffs].
@@ -558,13 +558,13 @@ Theorem factor_game : forall G k count family, is_group G -> (1 <= k)%nat -> com
     (forall s, (s < count)%nat -> 0 <= eps s) -> sum count eps = 1 ->
     (forall g, below G g -> g <> unit G -> low <= sum count (fun s => eps s * factor_payoff k (family s) g)) ->
     exists net, INR (length net) = INR (2 ^ (k - 1)) * sum count (fun s => INR (dim (family s)) ^ (k + 1)) /\
-      factor_margin_at_least G k (factor_constant G k * low) net) /\
+      factor_margin_at_least G k (products_constant G k * low) net) /\
   (forall tau high, wrong_weights G tau -> symmetric_class_function G tau ->
     (forall s, (s < count)%nat -> sum (order G) (fun g => tau g * factor_payoff k (family s) g) <= high) ->
     (forall o, tuples (order G) k (fun a =>
         sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
-      <= INR (order G) ^ k * (factor_constant G k * high * factor_norm G k o ^ (k + 1))) /\
-    (forall net g, factor_margin_at_least G k g net -> g <= factor_constant G k * high)).
+      <= INR (order G) ^ k * (products_constant G k * high * factor_norm G k o ^ (k + 1))) /\
+    (forall net g, factor_margin_at_least G k g net -> g <= products_constant G k * high)).
 Proof.
   intros G k count family HG Hk HF; split.
   - intros eps low E1 E2 E3.
@@ -587,7 +587,7 @@ Theorem factors_of_every_group : forall G k, is_group G -> (2 <= order G)%nat ->
   exists count family v, complete_family G count family /\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\
   factor_solution G k count family v /\
-  factor_maximum_is G k (factor_constant G k * v).
+  factor_maximum_is G k (products_constant G k * v).
 Proof.
   intros G k HG Hn Hk; destruct (complete_family_exists G HG) as [count [family [HF [Irr _]]]].
   destruct (optimal_pair G HG Hn count (count_positive G HG count family HF) (fun s => factor_payoff k (family s)))
@@ -605,7 +605,7 @@ Qed.
 Theorem factor_closed_form : forall G k count family, is_group G -> (2 <= order G)%nat -> (1 <= k)%nat ->
   complete_family G count family ->
   (forall g, below G g -> character (family 0%nat) g = 1) ->
-  let value := factor_constant G k * (INR (order G) / factor_total_share k count family) in
+  let value := products_constant G k * (INR (order G) / factor_total_share k count family) in
   (exists net,
     INR (length net) = INR (2 ^ (k - 1)) * sum (count - 1) (fun s => INR (dim (family (S s))) ^ (k + 1)) /\
     factor_margin_at_least G k value net) /\
@@ -666,7 +666,7 @@ End Odd.
 
 Theorem summands : forall n k, (3 <= n)%nat -> Nat.odd n = true -> (1 <= k)%nat ->
   factor_maximum_is (cyclic n) k
-    (factor_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))).
+    (products_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))).
 Proof.
   intros n k Hn Ho Hk; apply Nat.odd_spec in Ho; destruct Ho as [h ->].
   assert (Hh : (1 <= h)%nat) by lia; rewrite <- odd_factor_total.
@@ -700,7 +700,7 @@ Qed.
 Theorem summands_width : forall n k m, (3 <= n)%nat -> Nat.odd n = true -> (1 <= k)%nat ->
   (4 ^ (k - 1) * (n - 1) <= m)%nat ->
   exists net, length net = m /\ factor_margin_at_least (cyclic n) k
-    (factor_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net.
+    (products_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net.
 Proof.
   intros n k m Hn Ho Hk Hm; apply Nat.odd_spec in Ho; destruct Ho as [h ->].
   assert (Hh : (1 <= h)%nat) by lia; rewrite <- odd_factor_total.
@@ -722,8 +722,8 @@ Qed.
 Corollary two_summands : forall n, (3 <= n)%nat -> Nat.odd n = true ->
   factor_maximum_is (cyclic n) 2 (sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1))) /\
   maximum_margin_between (group_table (cyclic n))
-    (factor_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1))))
-    (factor_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1)))).
+    (products_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1))))
+    (products_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1)))).
 Proof.
   intros n Hn Ho; pose proof (cyclic_is_group n ltac:(lia)) as HG; split.
   - apply (two_factors_maximum (cyclic n) _ HG), addition; assumption.
@@ -731,7 +731,7 @@ Proof.
 Qed.
 
 Lemma two_summands_value : forall n, (3 <= n)%nat -> Nat.odd n = true ->
-  factor_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1)))
+  products_constant (cyclic n) 2 * (INR n / (sqrt (2 ^ (2 - 1)) * (INR n - 1)))
   = sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)).
 Proof.
   intros n Hn Ho; apply Nat.odd_spec in Ho; destruct Ho as [h ->].
@@ -796,7 +796,7 @@ End Even.
 
 Theorem even_summands : forall n k, (2 <= n)%nat -> Nat.even n = true -> (1 <= k)%nat ->
   factor_maximum_is (cyclic n) k
-    (factor_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 2) + 1))).
+    (products_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 2) + 1))).
 Proof.
   intros n k Hn He Hk; apply Nat.even_spec in He; destruct He as [[|h] ->]; [lia|].
   rewrite <- even_factor_total.
@@ -815,7 +815,7 @@ Qed.
 
 Theorem factor_every_group : forall G k, is_group G -> (2 <= order G)%nat -> (1 <= k)%nat ->
   forall net g, factor_margin_at_least G k g net ->
-  g <= factor_constant G k * (INR (order G) / (INR (order G) - 1)).
+  g <= products_constant G k * (INR (order G) / (INR (order G) - 1)).
 Proof.
   intros G k HG Hn Hk; destruct (complete_family_exists G HG) as [count [family [HF [_ HT]]]].
   pose proof (order_above_one G Hn) as P; pose proof (unit_below G HG) as U.
@@ -849,7 +849,7 @@ Qed.
 
 (** The exclusive or of k words of b bits attains it. *)
 Theorem exclusive_or_of_words : forall b k, (1 <= b)%nat -> (1 <= k)%nat ->
-  factor_maximum_is (bits b) k (factor_constant (bits b) k * (INR (2 ^ b) / (INR (2 ^ b) - 1))).
+  factor_maximum_is (bits b) k (products_constant (bits b) k * (INR (2 ^ b) / (INR (2 ^ b) - 1))).
 Proof.
   intros b k Hb Hk.
   assert (S : forall f, sum (2 ^ b) (fun s => factor_share k (signs b) s * f s) = sum (2 ^ b) f - f 0%nat).

@@ -43,7 +43,7 @@ Proof.
   pose proof (pow_lt A (S k) PA) as PQ.
   destruct (E ltac:(lra) ltac:(lra)) as [E1 [E2 [Z|E3]]]; [lia|]; split; [exact E2|].
   intros j Hj; rewrite <- E3.
-  pose proof (geometric_mean_equal all k f Hf) as GE.
+  pose proof (geometric_mean_equal every_factor k f Hf) as GE.
   rewrite product_all, size_all in GE; apply GE; [|exact E1|exact Hj|reflexivity].
   destruct Pf as [Pf|Pf]; [exact Pf|rewrite <- Pf, Rmult_0_l in Q; lra].
 Qed.
@@ -67,7 +67,7 @@ Hypothesis HK : 0 < K.
 Hypothesis Hrow : forall s, (s < count)%nat -> (1 - mu s) ^ 2 <= K ^ 2 * INR (dim (family s)) ^ p.
 Local Notation n := (order G).
 Local Notation part s f := (part G family s f).
-Local Notation x s o := (mass G family p s o).
+Local Notation x s o := (factor_mass G family p s o).
 Local Notation N o := (factor_norm G k o).
 Local Notation F := (neuron_factor G p K).
 
@@ -99,7 +99,7 @@ Proof.
   assert (Terms : forall s, (s < count)%nat ->
     (1 - mu s) * chain_part G family s k (fu o) (fw o) = F * N o ^ p * x s o).
   { apply (sum_tight count (fun s => (1 - mu s) * chain_part G family s k (fu o) (fw o))).
-    - intros s Hs; apply (neuron_row G HG count family Hfamily Hcomplete mu p K HK' Hrow); exact Hs.
+    - intros s Hs; apply (factor_neuron_row G HG count family Hfamily Hcomplete mu p K HK' Hrow); exact Hs.
     - rewrite sum_scal, <- X, <- (multilinear_contrast G HG tau count family Hfamily Hcomplete mu Hmu), E, Power.
       right; ring. }
   destruct (positive_term count (fun s => x s o)) as [s [Hs Xs]]; [rewrite <- X; apply pow_lt; exact PN|].
@@ -132,7 +132,7 @@ Proof.
           + rewrite delta_other by exact L; pose proof (Px l Hl); lra.
         - rewrite sum_minus, (sum_delta count (fun t => x t o) s Hs), <- X, All; ring. }
       rewrite delta_other in D by exact T; lra. }
-    unfold mass in Zt; pose proof (sum_nonneg k (fun j => part t (fu o j)) (fun j _ => Pp t Ht (fu o j))) as S0.
+    unfold factor_mass in Zt; pose proof (sum_nonneg k (fun j => part t (fu o j)) (fun j _ => Pp t Ht (fu o j))) as S0.
     pose proof (Pp t Ht (fw o)) as W0; split; [lra|].
     apply (sum_zero_terms k (fun j => part t (fu o j))); [intros; apply Pp; exact Ht|lra].
   - rewrite (Terms s Hs), All, Power; ring.
@@ -153,7 +153,7 @@ Qed.
 (** ** All neurons of a network that attains the bound *)
 
 Variable net : list factor_neuron.
-Hypothesis Hnet : factor_margin_at_least G k (factor_constant G k * K) net.
+Hypothesis Hnet : factor_margin_at_least G k (products_constant G k * K) net.
 Hypothesis Htrivial : mu 0%nat = 1.
 
 Lemma tight_network : forall o, In o net ->
@@ -163,15 +163,15 @@ Proof.
   pose proof (root_positive G HG p) as P.
   set (phi := fun o => tuples n k (fun a =>
     sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))) in D.
-  assert (T : phi o = INR n ^ k * (factor_constant G k * K * N o ^ (k + 1))).
-  { apply (total_equal phi (fun o => INR n ^ k * (factor_constant G k * K * N o ^ (k + 1))) net); [| |exact I].
+  assert (T : phi o = INR n ^ k * (products_constant G k * K * N o ^ (k + 1))).
+  { apply (total_equal phi (fun o => INR n ^ k * (products_constant G k * K * N o ^ (k + 1))) net); [| |exact I].
     - intro r; apply (neuron_sum G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK' Hrow).
     - rewrite !total_scal; exact D. }
   unfold phi in T; rewrite (polarisation G HG k 1 (fun s => s ^ k)) in T
     by (try apply polynomial_power; apply (contrast_sum G HG tau Htau)).
   assert (Pk : 0 < INR (fact k)) by (apply lt_0_INR, lt_O_fact).
   apply Rmult_eq_reg_l with (INR (fact k)); [|lra].
-  rewrite Rmult_1_r in T; rewrite T; unfold neuron_factor, factor_constant; field; lra.
+  rewrite Rmult_1_r in T; rewrite T; unfold neuron_factor, products_constant; field; lra.
 Qed.
 
 Theorem one_factor_representation o : In o net -> 0 < N o ->
@@ -233,7 +233,7 @@ Hypothesis HK : 0 < K.
 Hypothesis Hp : forall s, (s < count)%nat ->
   sum (order G) (fun g => tau g * factor_payoff k (family s) g) <= K.
 Variable net : list factor_neuron.
-Hypothesis Hnet : factor_margin_at_least G k (factor_constant G k * K) net.
+Hypothesis Hnet : factor_margin_at_least G k (products_constant G k * K) net.
 Local Notation mu := (fun s => sum (order G) (fun g => tau g * character (family s) g) / INR (dim (family s))).
 
 Lemma trivial_mean : mu 0%nat = 1.
@@ -277,8 +277,8 @@ Theorem factor_maximisers_of_every_group : forall G k, is_group G -> (2 <= order
   exists count family v, complete_family G count family /\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\
   (forall g, character (family 0%nat) g = 1) /\
-  factor_maximum_is G k (factor_constant G k * v) /\
-  forall net, factor_margin_at_least G k (factor_constant G k * v) net ->
+  factor_maximum_is G k (products_constant G k * v) /\
+  forall net, factor_margin_at_least G k (products_constant G k * v) net ->
   forall o, In o net -> exists s, (0 < s < count)%nat /\ factor_neuron_of G k (family s) o.
 Proof.
   intros G k HG Hn Hk; destruct (complete_family_exists G HG) as [count [family [HF [Irr HT]]]].
@@ -288,7 +288,7 @@ Proof.
   1: intros; apply factor_payoff_class with (count := count); assumption.
   1: intros; apply factor_payoff_unit with (count := count); assumption.
   destruct (factor_game G k count family HG Hk' HF) as [L U].
-  assert (Max : factor_maximum_is G k (factor_constant G k * v)).
+  assert (Max : factor_maximum_is G k (products_constant G k * v)).
   { split; [destruct (L eps v E1 E2 Lo) as [net [_ M]]; exists net; exact M|exact (proj2 (U tau v Wt Ct Hi))]. }
   exists count, family, v; split; [exact HF|split; [exact Irr|split; [exact HT|split; [exact Max|]]]].
   assert (Pv : 0 < v).
@@ -309,7 +309,7 @@ Theorem factor_closed_maximisers : forall G k count family, is_group G -> (2 <= 
   (forall g, below G g -> g <> unit G ->
     sum count (fun s => factor_share k family s * character (family s) g) <= 0) ->
   forall net,
-  factor_margin_at_least G k (factor_constant G k * (INR (order G) / factor_total_share k count family)) net ->
+  factor_margin_at_least G k (products_constant G k * (INR (order G) / factor_total_share k count family)) net ->
   forall o, In o net -> exists s, (0 < s < count)%nat /\ factor_neuron_of G k (family s) o.
 Proof.
   intros G k count family HG Hn Hk HF HT HC net M o I; destruct k as [|[|q]]; [lia|lia|].
@@ -440,7 +440,7 @@ End Odd.
 (** Each neuron of a network of maximum margin has one frequency, one amplitude, and the sum of the phases. *)
 Theorem summands_maximisers : forall n k net, (3 <= n)%nat -> Nat.odd n = true -> (2 <= k)%nat ->
   factor_margin_at_least (cyclic n) k
-    (factor_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net ->
+    (products_constant (cyclic n) k * (INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))) net ->
   forall o, In o net ->
   exists z lambda theta, (1 <= z <= (n - 1) / 2)%nat /\ 0 <= lambda /\ wave_neuron n k z lambda theta o.
 Proof.

@@ -52,7 +52,7 @@ Definition factor_maximum_is (G : group) (k : nat) (g : R) : Prop :=
   (forall net h, factor_margin_at_least G k h net -> h <= g).
 
 (** k! ((k+1) n)^(-(k+1)/2). *)
-Definition factor_constant (G : group) (k : nat) : R :=
+Definition products_constant (G : group) (k : nat) : R :=
   INR (fact k) / sqrt ((INR (k + 1) * INR (order G)) ^ (k + 1)).
 
 (** The product from left to right. *)
@@ -492,10 +492,10 @@ Proof.
   field; lra.
 Qed.
 
-Definition mass (s : nat) (o : factor_neuron) : R :=
+Definition factor_mass (s : nat) (o : factor_neuron) : R :=
   sum k (fun j => part G family s (fu o j)) + part G family s (fw o).
 
-Lemma mass_nonneg s o : (s < count)%nat -> 0 <= mass s o.
+Lemma mass_nonneg s o : (s < count)%nat -> 0 <= factor_mass s o.
 Proof.
   intro Hs; pose proof (part_nonneg G HG count family Hfamily s) as P.
   apply Rplus_le_le_0_compat; [apply sum_nonneg; intros|]; apply P; exact Hs.
@@ -516,36 +516,36 @@ Proof.
 Qed.
 
 Lemma masses_mean s o : (s < count)%nat ->
-  INR (S k) ^ S k * (multiplied k (fun j => part G family s (fu o j)) * part G family s (fw o)) <= mass s o ^ S k.
+  INR (S k) ^ S k * (multiplied k (fun j => part G family s (fu o j)) * part G family s (fw o)) <= factor_mass s o ^ S k.
 Proof.
   intro Hs; pose proof (part_nonneg G HG count family Hfamily s) as P.
-  apply Rle_trans with (INR (S k) ^ S k * (mass s o / INR (S k)) ^ S k).
+  apply Rle_trans with (INR (S k) ^ S k * (factor_mass s o / INR (S k)) ^ S k).
   - apply Rmult_le_compat_l; [apply pow_le, pos_INR|].
     apply means_and_one; [intros; apply P|apply P]; exact Hs.
   - right; rewrite <- Rpow_mult_distr; f_equal; field; apply not_0_INR; lia.
 Qed.
 
 Lemma neuron_product s o : (s < count)%nat ->
-  ((1 - mu s) * chain_part s k (fu o) (fw o)) ^ 2 <= neuron_factor ^ 2 * mass s o ^ (k + 1).
+  ((1 - mu s) * chain_part s k (fu o) (fw o)) ^ 2 <= neuron_factor ^ 2 * factor_mass s o ^ (k + 1).
 Proof.
   intro Hs; apply Rle_trans with (1 := neuron_masses s o Hs); rewrite Nat.add_1_r.
   apply Rmult_le_compat_l; [apply pow2_ge_0|exact (masses_mean s o Hs)].
 Qed.
 
-Lemma neuron_row s o : (s < count)%nat ->
-  (1 - mu s) * chain_part s k (fu o) (fw o) <= neuron_factor * factor_norm G k o ^ p * mass s o.
+Lemma factor_neuron_row s o : (s < count)%nat ->
+  (1 - mu s) * chain_part s k (fu o) (fw o) <= neuron_factor * factor_norm G k o ^ p * factor_mass s o.
 Proof.
   intro Hs; pose proof neuron_factor_nonneg as PK; pose proof (mass_nonneg s o Hs) as Px.
   assert (PN : 0 <= factor_norm G k o) by apply sqrt_pos.
   apply le_of_squares; [apply Rmult_le_pos; [apply Rmult_le_pos; [|apply pow_le]|]; assumption|].
   apply Rle_trans with (1 := neuron_product s o Hs).
-  replace ((neuron_factor * factor_norm G k o ^ p * mass s o) ^ 2)
-    with (neuron_factor ^ 2 * ((factor_norm G k o ^ 2) ^ p * mass s o ^ 2))
+  replace ((neuron_factor * factor_norm G k o ^ p * factor_mass s o) ^ 2)
+    with (neuron_factor ^ 2 * ((factor_norm G k o ^ 2) ^ p * factor_mass s o ^ 2))
     by (rewrite <- pow_mult, (Nat.mul_comm 2), pow_mult; ring).
   apply Rmult_le_compat_l; [apply pow2_ge_0|].
   replace (k + 1)%nat with (p + 2)%nat by lia; rewrite pow_add.
   apply Rmult_le_compat_r; [apply pow2_ge_0|]; apply pow_incr; split; [exact Px|].
-  rewrite factor_norm_parts; apply (sum_term_le count (fun t => mass t o)); [|exact Hs].
+  rewrite factor_norm_parts; apply (sum_term_le count (fun t => factor_mass t o)); [|exact Hs].
   intros; apply mass_nonneg; assumption.
 Qed.
 
@@ -556,25 +556,25 @@ Proof.
   replace (factor_norm G k o ^ (k + 1)) with (factor_norm G k o ^ p * factor_norm G k o ^ 2)
     by (rewrite <- pow_add; f_equal; lia).
   rewrite factor_norm_parts, <- Rmult_assoc, <- sum_scal.
-  apply sum_le; intros s Hs; apply neuron_row; exact Hs.
+  apply sum_le; intros s Hs; apply factor_neuron_row; exact Hs.
 Qed.
 
 (** The sum over all inputs of what a neuron adds to the weighted difference of the outputs. *)
 Theorem neuron_sum o :
   tuples n k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
-  <= INR n ^ k * (factor_constant G k * K * factor_norm G k o ^ (k + 1)).
+  <= INR n ^ k * (products_constant G k * K * factor_norm G k o ^ (k + 1)).
 Proof.
   pose proof root_positive as P.
   rewrite (polarisation k 1 (fun s => s ^ k)) by (try apply polynomial_power; apply (contrast_sum G HG tau Htau)).
   apply Rle_trans with (INR (fact k) * (neuron_factor * factor_norm G k o ^ (k + 1))).
   - rewrite Rmult_1_r; apply Rmult_le_compat_l; [apply pos_INR|apply factor_neuron_bound].
-  - right; unfold neuron_factor, factor_constant; field; lra.
+  - right; unfold neuron_factor, products_constant; field; lra.
 Qed.
 
-Lemma margin_from_factor_neurons g net : factor_margin_at_least G k g net -> g <= factor_constant G k * K.
+Lemma margin_from_factor_neurons g net : factor_margin_at_least G k g net -> g <= products_constant G k * K.
 Proof.
   intro H; pose proof (weak_duality k g net H) as D; destruct H as [T _].
-  assert (B : INR n ^ k * (g * factor_total G k net) <= INR n ^ k * (factor_constant G k * K * factor_total G k net)).
+  assert (B : INR n ^ k * (g * factor_total G k net) <= INR n ^ k * (products_constant G k * K * factor_total G k net)).
   { apply Rle_trans with (1 := D).
     unfold factor_total at 1; rewrite <- (total_scal (fun o => factor_norm G k o ^ (k + 1))), <- total_scal.
     apply total_le; exact neuron_sum. }
@@ -610,13 +610,13 @@ Qed.
 
 Theorem one_factor_neuron : forall o,
   tuples (order G) k (fun a => sum k (fun j => fu o j (a j)) ^ k * contrast G tau (fw o) (product_of G k a))
-  <= INR (order G) ^ k * (factor_constant G k * K * factor_norm G k o ^ (k + 1)).
+  <= INR (order G) ^ k * (products_constant G k * K * factor_norm G k o ^ (k + 1)).
 Proof.
   pose proof row_square as Q; destruct k as [|p]; [lia|]; replace (S p - 1)%nat with p in Q by lia.
   exact (neuron_sum G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK Q).
 Qed.
 
-Theorem factors_upper : forall net g, factor_margin_at_least G k g net -> g <= factor_constant G k * K.
+Theorem factors_upper : forall net g, factor_margin_at_least G k g net -> g <= products_constant G k * K.
 Proof.
   pose proof row_square as Q; destruct k as [|p]; [lia|]; replace (S p - 1)%nat with p in Q by lia.
   intros net g; exact (margin_from_factor_neurons G HG tau Htau count family Hfamily Hcomplete mu Hmu p K HK Q g net).
@@ -674,9 +674,9 @@ Proof.
 Qed.
 
 (** The same number for two factors. *)
-Lemma two_factors_constant G : is_group G -> factor_constant G 2 = constant G.
+Lemma two_factors_constant G : is_group G -> products_constant G 2 = constant G.
 Proof.
-  intro HG; unfold factor_constant, constant; replace (INR (2 + 1)) with 3 by (simpl; ring).
+  intro HG; unfold products_constant, constant; replace (INR (2 + 1)) with 3 by (simpl; ring).
   replace (INR (fact 2)) with 2 by (simpl; ring); pose proof (order_positive G HG) as P; f_equal.
   change (2 + 1)%nat with 3%nat; set (x := 3 * INR (order G)); assert (0 < x) by (unfold x; lra).
   replace (x ^ 3) with (x ^ 2 * x) by ring.

@@ -314,7 +314,7 @@ Proof. exact factor_maximisers_of_every_group. Qed.
 
 Goal forall G g, is_group G ->
   (factor_maximum_is G 2 g <-> maximum_margin_between (group_table G) g g) /\\
-  factor_constant G 2 = 2 / (3 * INR (order G) * sqrt (3 * INR (order G))).
+  products_constant G 2 = 2 / (3 * INR (order G) * sqrt (3 * INR (order G))).
 Proof. intros G g HG; split; [exact (two_factors_maximum G g HG)|exact (two_factors_constant G HG)]. Qed.
 
 Goal forall (P : places) (n k m : nat), size_of P n = k -> (1 <= k)%nat -> (2 ^ (k - 1) <= m)%nat ->
@@ -519,7 +519,7 @@ FAULTS = (
     ("Factors", "<= K ^ 2 * INR (dim (family s)) ^ p.", "<= K ^ 2 * INR (dim (family s)) ^ k."),
     ("Factors", "<= K * sqrt (INR (dim (family s)) ^ (k - 1)).", "<= K * sqrt (INR (dim (family s)) ^ k)."),
     ("Factors", "(a 0%nat) (a 1%nat) c.\nProof", "(a 1%nat) (a 0%nat) c.\nProof"),
-    ("Factors", "factor_constant G 2 = constant G.", "factor_constant G 2 = 2 * constant G."),
+    ("Factors", "products_constant G 2 = constant G.", "products_constant G 2 = 2 * constant G."),
     ("Factors", "(factor_maximum_is G 2 g <->", "(factor_maximum_is G 2 (2 * g) <->"),
     ("FactorGame", "* (INR (fact k) * multiplied k x).\nProof", "* (INR k * multiplied k x).\nProof"),
     ("FactorGame", "= INR (2 ^ (k - 1)) * (INR (fact k) * mult", "= INR (2 ^ k) * (INR (fact k) * mult"),
@@ -548,7 +548,7 @@ FAULTS = (
     ),
     ("FactorGame", "factor_share k (odd_family h) (S s) = root2.", "factor_share k (odd_family h) (S s) = 2."),
     ("FactorGame", "(S h) (odd_family h) = root2 * (INR n - 1).", "(S h) (odd_family h) = root2 * INR n."),
-    ("FactorGame", "(factor_constant G k * v).\nProof", "(49/50 * factor_constant G k * v).\nProof"),
+    ("FactorGame", "(products_constant G k * v).\nProof", "(49/50 * products_constant G k * v).\nProof"),
     (
         "FactorGame",
         "(INR n / (sqrt (2 ^ (k - 1)) * (INR n - 1)))).\nProof",
@@ -588,8 +588,8 @@ FAULTS = (
     ("FactorMaximisers", "Hypothesis Htrivial : mu 0%nat = 1.", "Hypothesis Htrivial : mu 0%nat = 0."),
     (
         "FactorMaximisers",
-        "(factor_constant G k * K) net.\nHypothesis Htrivial",
-        "(49/50 * factor_constant G k * K) net.\nHypothesis Htrivial",
+        "(products_constant G k * K) net.\nHypothesis Htrivial",
+        "(49/50 * products_constant G k * K) net.\nHypothesis Htrivial",
     ),
     (
         "FactorMaximisers",
@@ -649,26 +649,26 @@ FAULTS = (
     ("Parity", "(1 <= k)%nat -> (2 ^ (k - 1) <= m)", "(0 <= k)%nat -> (2 ^ (k - 1) <= m)"),
     ("Parity", ": R := pw o true ^ 2 + pw o false ^ 2.", ": R := pw o true ^ 2."),
     ("Majority", "then -1 else 0.\nDefinition", "then 1 else 0.\nDefinition"),
-    ("Majority", "sign (sum n x) * product_over P n x).", "sign (sum n x + 1) * product_over P n x)."),
+    ("Majority", "sign_or_zero (sum n x) * product_over P n x).", "sign_or_zero (sum n x + 1) * product_over P n x)."),
     ("Majority", "(-1) ^ j * (C M j", "(-1) ^ S j * (C M j"),
     ("Majority", "(C M j / C (2 * M) (2 * j)) * (C (2 * M) M / 2", "(C M j / C (2 * M) j) * (C (2 * M) M / 2"),
     ("Majority", "* (C (2 * M) M / 2 ^ (2 * M)).", "* (C (2 * M) M / 2 ^ (2 * M + 1))."),
-    ("Majority", "= - (INR (k - 1) / INR (n - k)) * co", "= (INR (k - 1) / INR (n - k)) * co"),
-    ("Majority", "- (INR (k - 1) / INR (n - k)) * co", "- (INR k / INR (n - k)) * co"),
-    ("Majority", "4 * INR k ^ 2 / INR n ^ 2 * co", "1 * INR k ^ 2 / INR n ^ 2 * co"),
-    ("Majority", "((2 * k <= n)%nat -> co", "((k <= n)%nat -> co"),
-    ("Majority", "Nat.even (size_of P n) = true -> co", "Nat.odd (size_of P n) = true -> co"),
+    ("Majority", "= - (INR (k - 1) / INR (n - k)) * fo", "= (INR (k - 1) / INR (n - k)) * fo"),
+    ("Majority", "- (INR (k - 1) / INR (n - k)) * fo", "- (INR k / INR (n - k)) * fo"),
+    ("Majority", "4 * INR k ^ 2 / INR n ^ 2 * fo", "1 * INR k ^ 2 / INR n ^ 2 * fo"),
+    ("Majority", "((2 * k <= n)%nat -> fo", "((k <= n)%nat -> fo"),
+    ("Majority", "Nat.even (size_of P n) = true -> fo", "Nat.odd (size_of P n) = true -> fo"),
     ("Majority", "(4 * k <= n)%nat ->", "(2 * k <= n)%nat ->"),
     ("Majority", "1 / 2 / sqrt ((INR n - 1) ^ (k - 1)) <=", "2 / sqrt ((INR n - 1) ^ (k - 1)) <="),
     ("Majority", "/ sqrt ((INR n - 1) ^ (k - 1)) <=", "/ sqrt ((INR n - 1) ^ (k - 2)) <="),
     ("Majority", "9 / 16 <= 2 * INR M", "10 / 16 <= 2 * INR M"),
     ("Majority", "(2 <= M)%nat -> 9 / 16", "(1 <= M)%nat -> 9 / 16"),
-    ("Majority", "= - (INR (S a) * value a (S (S b))).", "= INR (S a) * value a (S (S b))."),
-    ("Majority", "= INR (S b) / INR (S (S b)) * value 0 b.", "= INR b / INR (S b) * value 0 b."),
+    ("Majority", "= - (INR (S a) * mixed_value a (S (S b))).", "= INR (S a) * mixed_value a (S (S b))."),
+    ("Majority", "= INR (S b) / INR (S (S b)) * mixed_value 0 b.", "= INR b / INR (S b) * mixed_value 0 b."),
     ("Majority", "+ INR a * mixed (a - 1) (S b) p c", "- INR a * mixed (a - 1) (S b) p c"),
     ("Majority", "(xorb e (Nat.odd (a + b))) (mixed", "(xorb e (Nat.odd a)) (mixed"),
     ("Majority", "Req_EM_T c 0 then 1 else 0.", "Req_EM_T c 0 then 2 else 0."),
-    ("Majority", "value 0 (2 * M) / (2 * INR M) ^ j.\nProof", "value 0 (2 * M) / INR M ^ j.\nProof"),
+    ("Majority", "mixed_value 0 (2 * M) / (2 * INR M) ^ j.\nProof", "mixed_value 0 (2 * M) / INR M ^ j.\nProof"),
     ("Integral", "2 / (3 * sqrt 24) / 11 in", "2 / (3 * sqrt 24) / 10 in"),
     ("Integral", "(-1) 1\n  | 3%nat => quaternion_sign (-1) (-1)", "(-1) 1\n  | 3%nat => quaternion_sign (-1) 1"),
 )

@@ -4,6 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lemmata.certificates.coq.compiler import AXIOMS, THEORY
 from tests.certificates.coq.theory import compiled, needs_coq
 
@@ -73,17 +75,34 @@ def test_the_claims_are_those_of_the_theory(tmp_path_factory, tmp_path):
 KEYWORDS = "Theorem|Lemma|Corollary|Definition|Fixpoint|Record|Inductive|Module"
 
 
-def test_no_name_is_defined_twice():
-    """A name means the same whatever has been imported; fields of records are names, too."""
+IN_CONTEXT = {"Descent", "InContext", "Gradient", "Exported", "Blocks"}
+"""A theory of its own: it needs `Statement` and `Sums` alone, and no other file needs it."""
+
+
+def test_the_theory_of_descent_stands_by_itself():
+    for file in sorted(THEORY.glob("*.v")):
+        lines = re.findall(r"^From Lemmata Require Import ([\w ]+)\.", file.read_text(), re.MULTILINE)
+        needed = set(" ".join(lines).split())
+        assert needed <= IN_CONTEXT | {"Statement", "Sums"} if file.stem in IN_CONTEXT else not needed & IN_CONTEXT
+
+
+@pytest.mark.parametrize("theory", ["tables and groups", "descent"])
+def test_no_name_is_defined_twice(theory: str):
+    """In one theory a name means the same whatever has been imported; fields of records are names, too."""
     places: dict[str, set[str]] = {}
     for file in sorted(THEORY.glob("*.v")):
+        if file.stem in (IN_CONTEXT if theory == "tables and groups" else ()):
+            continue
+        if theory == "descent" and file.stem not in IN_CONTEXT | {"Statement", "Sums"}:
+            continue
         text = re.sub(r"\(\*.*?\*\)", "", file.read_text(), flags=re.DOTALL)
         for found in re.finditer(rf"^ *(?:{KEYWORDS}) (\w+)", text, re.MULTILINE):
             places.setdefault(found[1], set()).add(file.stem)
         for record in re.findall(r"^Record \w+ := \w* ?\{(.*?)\}\.", text, re.DOTALL | re.MULTILINE):
             for field in re.findall(r"(?:^|;)\s*(\w+) :", record):
                 places.setdefault(field, set()).add(file.stem)
-    assert {"check", "attains", "mass", "matrix", "group", "is_group"} <= set(places)
+    known = {"descent": {"block", "total", "table"}}.get(theory, {"check", "attains", "mass", "matrix", "is_group"})
+    assert known <= set(places)
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
