@@ -194,7 +194,7 @@ def test_slices_have_the_first_the_last_and_a_middle_seed(name: str) -> None:
     assert covered != bool(experiment.unrepeated), experiment.unrepeated or "it has to say which it lacks, and why"
 
 
-LONG = ("attention-parities", "attention-parities-100")
+LONG = ("attention-parities", "attention-parities-100", "attention-parities-third")
 """Runs that take minutes with the first seed."""
 
 
