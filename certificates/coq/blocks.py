@@ -125,7 +125,10 @@ def _exported() -> Iterable[Exported]:
 def _block(one: Exported) -> str:
     block, name = one.block, one.name
     widths = block.layout.widths
-    ends = ("weights_of_table " + _nested([V.tolist() for V in block.layout.matrices(end)]) for end in (block.lower, block.upper))
+    ends = (
+        "weights_of_table " + _nested([V.tolist() for V in block.layout.matrices(end)])
+        for end in (block.lower, block.upper)
+    )
     width = f"fun j => nth j {_list(map(str, widths))} O"
     problem = (
         f"Problem {block.layout.depth} ({width}) {block.examples} {_number(block.step_size)}\n  {' '.join(one.sums)}\n"
