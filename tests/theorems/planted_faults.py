@@ -93,6 +93,12 @@ def fault_name(fault: Fault) -> str:
     return f"{fault.statement}-{fault.name.replace(' ', '_')}"
 
 
+def skip_the_dearest(fault: Fault, effort: Effort, dearest: frozenset[str]) -> None:
+    """Faults that train networks for five seconds and more are planted at full effort."""
+    if effort.name == "quick" and fault_name(fault) in dearest:
+        pytest.skip("Five seconds and more: at --effort full.")
+
+
 def assert_seen(
     fault: Fault, chapter: str, monkeypatch: pytest.MonkeyPatch, refusals: tuple[type[BaseException], ...] = ()
 ) -> None:

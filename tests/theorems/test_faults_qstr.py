@@ -36,7 +36,7 @@ from lemmata.theorems.qstr import test_recurrent_upper_class as upper
 from lemmata.theorems.qstr import test_transformer_covers as covers
 from lemmata.theorems.qstr import test_transformer_risks as risks
 from lemmata.theorems.qstr.experiments import samples, training
-from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name
+from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, skip_the_dearest
 
 Change = Callable[[Any], Any]
 QUICK = Effort("quick")
@@ -251,6 +251,10 @@ FAULTS = [
 ]  # fmt: skip
 
 
+DEAREST = frozenset({"figure-2-tokens_after_the_codes", "lemma-42-units_drawn_without_their_moments"})
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
-def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch, effort: Effort) -> None:
+    skip_the_dearest(fault, effort, DEAREST)
     assert_seen(fault, "qstr", monkeypatch)

@@ -118,7 +118,7 @@ def test_corrupted_certificates_are_refused_by_both(theory, tmp_path, tmp_path_f
 
 @needs_coq
 def test_both_agree_on_random_edits(effort, theory, tmp_path, tmp_path_factory, capsys):
-    count, names = effort.pick(quick=(50, LIGHT), full=(1000, IN_COQ))
+    count, names = effort.pick(quick=(25, LIGHT), full=(1000, IN_COQ))
     source = random.Random(SEED)
     edits = {**{kind: edit for kind, edit in EDITS.items() if kind != "type"}, "true": keep_true}
     edited: list[Document] = []
