@@ -26,6 +26,7 @@ from lemmata.certificates.operations.wave_form import ball_form, only_waves, wav
 from lemmata.certificates.operations.wave_networks import margins_decide
 from lemmata.numerics.operations.operation import Operation
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.ascents import ascents
 
 T15 = "feature-emergence:ext-T15"
 Floats = NDArray[np.float64]
@@ -222,20 +223,10 @@ def test_where_the_form_is_definite_only_waves_are_paid_the_most(orders: tuple[i
     shares = weights.values() / weights.values().sum()
     a, b, d = np.nonzero(shares)
     right, wrong = group.table[a, b], group.table[group.table[a, b], d]
-    form, rng, reached = payoff(group, shares), np.random.default_rng(6), 0
-    for _ in range(20):
-        v, w = rng.normal(size=(2, group.n))
-        u = v
-        for _ in range(300):
-            u = np.einsum("abc,b,c->a", form, v, w)
-            u /= np.linalg.norm(u)
-            v = np.einsum("abc,a,c->b", form, u, w)
-            v /= np.linalg.norm(v)
-            w = np.einsum("abc,a,b->c", form, u, v)
-            w /= np.linalg.norm(w)
-        paid = (
-            shares[a, b, d] @ ((u[a] + v[b]) ** 2 * (w[right] - w[wrong])) / sqrt(27)
-        )  # of norm 1: u, v, w over sqrt(3)
+    reached = 0
+    for _, (u, v, w) in ascents(payoff(group, shares), 20, 6, 300):
+        neuron = shares[a, b, d] @ ((u[a] + v[b]) ** 2 * (w[right] - w[wrong]))
+        paid = neuron / sqrt(27)  # of norm 1: u, v, w over sqrt(3)
         assert paid <= group.top / sqrt(27) * (1 + 1e-9)
         if paid > group.top / sqrt(27) * (1 - 1e-9):
             powers = [np.abs(_coordinates(group, one)[0]) ** 2 for one in (u, v, w)]

@@ -25,6 +25,7 @@ from lemmata.certificates.operations.wave_form import ball_form, only_waves, wav
 from lemmata.certificates.operations.wave_networks import margins_decide
 from lemmata.numerics.operations.operation import Operation
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.ascents import ascents
 
 T11 = "feature-emergence:ext-T11"
 T12 = "feature-emergence:ext-T12"
@@ -132,24 +133,6 @@ def test_the_form_is_what_is_missing_to_the_norm(orders: tuple[int, ...], missin
         assert matrices @ coordinates @ coordinates == pytest.approx([expected, expected], rel=1e-9)
 
 
-def _ascents(form: Floats, runs: int, seed: int) -> list[tuple[float, tuple[Floats, Floats, Floats]]]:
-    """The ends of alternating ascents of T over unit vectors."""
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(runs):
-        v, w = rng.normal(size=(2, len(form)))
-        u, value = v, 0.0
-        for _ in range(400):
-            u = np.einsum("abc,b,c->a", form, v, w)
-            u /= np.linalg.norm(u)
-            v = np.einsum("abc,a,c->b", form, u, w)
-            v /= np.linalg.norm(v)
-            w = np.einsum("abc,a,b->c", form, u, v)
-            value = float(np.linalg.norm(w))
-            w /= value
-        found.append((value, (u, v, w)))
-    return found
-
-
 @check(T11, grade="sampled", target="printed", cases="Z_9, Z_3^2, Z_11: 20 ascents each, seed 6; 1e-9 of W")
 @proof_steps("triangles.md: 22, 23")
 @pytest.mark.parametrize(("orders", "missing"), DEFINITE, ids=str)
@@ -158,7 +141,7 @@ def test_where_the_form_is_definite_only_waves_are_paid_the_most(orders: tuple[i
     assert only_waves(orders, weights)
     n, best = len(group.elements), []
     top = sqrt(2 / n) / (n - 1)
-    for value, parts in _ascents(payoff(group, weights), 20, 6):
+    for value, parts in ascents(payoff(group, weights), 20, 6):
         assert value <= top * (1 + 1e-9)
         if value > top * (1 - 1e-9):
             powers = [np.abs(group.characters.conj() @ x) ** 2 * 2 / n for x in parts]
@@ -187,7 +170,7 @@ def test_the_form_is_not_definite_where_other_neurons_are_paid_more(orders: tupl
     assert not only_waves(orders, weights)
     assert np.linalg.eigvalsh(wave_form(orders, weights))[0] < -0.1
     top = sqrt(2 / 7) / 6
-    assert max(value for value, _ in _ascents(payoff(group, weights), 10, 6)) > 1.01 * top
+    assert max(value for value, _ in ascents(payoff(group, weights), 10, 6)) > 1.01 * top
 
 
 @check(T11, grade="numeric", target="printed", cases="Z_9, Z_3^2, Z_11: the least singular value, relative, above 1e-3")
