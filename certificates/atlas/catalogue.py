@@ -64,7 +64,7 @@ REDUCED = {
 }
 """The reduced Latin squares of an order that are the first of their class, up to swap of the arguments, by number."""
 LATIN_SAMPLE = ("latin:7:steiner",)
-"""Latin squares of order 7: that of the projective plane, and random ones."""
+"""Of order 7: the square of the projective plane."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ SECTIONS = {
         "Latin squares",
         "All Latin squares of the orders 5 and 6 up to renaming of rows, columns and labels and swap of the arguments: "
         "2 and 17 classes, of 2 and 22 without swaps. latin:5:reduced:15 is Z5, latin:6:reduced:1 is Z6, "
-        "latin:6:reduced:34 is S3. Of order 7 the square of the projective plane and five random ones.",
+        "latin:6:reduced:34 is S3. Of order 7 the square of the projective plane alone.",
         "lemmata/operation-margin",
         ("feature-emergence:ext-T13", "feature-emergence:ext-T16"),
         ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
@@ -137,7 +137,8 @@ SECTIONS = {
         "Operations and small tables whose margin was recognised as an algebraic number, and both of whose sides hold "
         "exactly in a number field; the row of the same table above encloses it. A margin of degree above 4 is given "
         "by the polynomial that it satisfies. Most tables have optima in fields of a degree beyond what is searched, "
-        "16, and are not here; those that are exact above are not repeated.",
+        "16, and are not here; those that are exact above are not repeated. Two documents, of 001/022/121 "
+        "and 000/001/111, are from an earlier search, and the search of this version does not find them again.",
         "lemmata/algebraic-margin",
         (),
         ("ALGEBRAIC_FORMAT", "operations/OPERATION_MARGIN"),
