@@ -21,9 +21,8 @@ from lemmata.certificates.coq.reproof import (
     whole_theory,
 )
 from lemmata.commands.console import err, out
-from lemmata.commands.workers import progress_bar, workers
+from lemmata.commands.workers import counted_items
 from lemmata.numerics.runs.files import write_atomically
-from lemmata.numerics.runs.items import Done, FailedItemsError
 from lemmata.reports.tables import print_table
 from lemmata.theorems.origin import origin
 
@@ -50,28 +49,12 @@ def prove_committed(directory: Path, jobs: int, as_json: bool) -> None:
         cells = reprove_cells(compiled)
     families = committed_tables()
     everything = [entry for entries in families.values() for entry in entries]
-    finished = 0
-
-    def stopped() -> str:
-        return f"stopped after {finished} runs of Coq; the same command continues"
-
-    try:
-        with workers(jobs, stopped) as executor, progress_bar() as bar:
-            task = bar.add_task("proving", total=None)
-
-            def begin(total: int) -> None:
-                bar.update(task, total=total)
-
-            def advance(_: Done) -> None:
-                nonlocal finished
-                finished += 1
-                bar.update(task, advance=1)
-
-            results = reprove(everything, compiled, directory / "entries", executor, advance, begin)
-    except FailedItemsError as failure:
-        for key, error in failure.errors.items():
-            err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
-        raise typer.Exit(1) from failure
+    results = counted_items(
+        jobs,
+        "proving",
+        "runs of Coq",
+        lambda executor, begin, advance: reprove(everything, compiled, directory / "entries", executor, advance, begin),
+    )
     parts = iter(results)
     proved = {name: [next(parts) for _ in entries] for name, entries in families.items()}
     made = {"command": "lemmata coq --committed DIR", "coq": coq_version()}

@@ -16,8 +16,7 @@ from lemmata.certificates.coq.redecision import committed_keys, decision_totals,
 from lemmata.certificates.coq.source import coq_terms
 from lemmata.certificates.operations.document import load
 from lemmata.commands.console import err, out
-from lemmata.commands.workers import progress_bar, workers
-from lemmata.numerics.runs.items import Done, FailedItemsError
+from lemmata.commands.workers import counted_items
 from lemmata.reports.tables import print_table
 
 __all__ = ["decide_committed", "decide_file"]
@@ -65,28 +64,14 @@ def decide_committed(directory: Path, jobs: int, as_json: bool) -> None:
         typer.Exit: with status 1 when a document is not accepted.
     """
     program = _compiled(directory / "ocaml", directory)
-    finished = 0
-
-    def stopped() -> str:
-        return f"stopped after {finished} batches of documents; the same command continues"
-
-    try:
-        with workers(jobs, stopped) as executor, progress_bar() as bar:
-            task = bar.add_task("deciding", total=None)
-
-            def begin(total: int) -> None:
-                bar.update(task, total=total)
-
-            def advance(_: Done) -> None:
-                nonlocal finished
-                finished += 1
-                bar.update(task, advance=1)
-
-            results = redecide(program, committed_keys(), directory / "decided", executor, advance, begin)
-    except FailedItemsError as failure:
-        for key, error in failure.errors.items():
-            err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
-        raise typer.Exit(1) from failure
+    results = counted_items(
+        jobs,
+        "deciding",
+        "batches of documents",
+        lambda executor, begin, advance: redecide(
+            program, committed_keys(), directory / "decided", executor, advance, begin
+        ),
+    )
     totals = {name: decision_totals(some) for name, some in results.items()}
     if as_json:
         typer.echo(json.dumps(totals, indent=2))

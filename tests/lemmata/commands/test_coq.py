@@ -11,6 +11,7 @@ from lemmata.certificates.coq.source import coq_file
 from lemmata.certificates.groups.format import dumps
 from lemmata.commands import coq as coq_command
 from lemmata.commands import coq_committed, coq_ocaml
+from lemmata.commands import workers as commands_workers
 from tests.certificates.coq.theory import build, extracted, needs_coq, needs_ocaml
 from tests.certificates.coq.theory import compiled as compiled_theory
 from tests.certificates.operation_documents import parity_document, unseen_document
@@ -173,7 +174,7 @@ def test_committed_certificates_without_coq(tmp_path, monkeypatch):
 def test_committed_certificates(tmp_path, folder, monkeypatch):
     entry = coq_committed.committed_tables()["operations:7"][0]
     monkeypatch.setattr(coq_committed, "committed_tables", lambda: {"one": [entry]})
-    monkeypatch.setattr(coq_committed, "workers", lambda jobs, stopped: nullcontext())
+    monkeypatch.setattr(commands_workers, "workers", lambda jobs, stopped: nullcontext())
     asked = []  # the whole theory, and the larger theorem on a cell, take half a minute
     monkeypatch.setattr(
         coq_committed, "whole_theory", lambda build, progress: asked.append(build) or compiled_theory(folder.parent)
@@ -288,7 +289,7 @@ def test_decided_in_ocaml(file, checker, folder):
 @needs_ocaml
 def test_committed_documents_decided_in_ocaml(tmp_path, checker, monkeypatch):
     monkeypatch.setattr(coq_ocaml, "committed_keys", lambda: {"tables": ["classes-2x2-0"]})
-    monkeypatch.setattr(coq_ocaml, "workers", lambda jobs, stopped: nullcontext())
+    monkeypatch.setattr(commands_workers, "workers", lambda jobs, stopped: nullcontext())
     code, output, _ = run("coq", "--committed", str(tmp_path), "--ocaml")
     assert code == 0
     assert "1 documents accepted by the checker of Coq, extracted to OCaml, and by the kernel in Python" in output
