@@ -13,12 +13,11 @@ import pytest
 
 from lemmata.certificates.coq.blocks import FILE, blocks_file, layer_term
 from lemmata.certificates.coq.compiler import AXIOMS, THEORY, coqc, find_coq, modules_of
-from lemmata.certificates.coq.compiler import theory as compiled_theory
 from lemmata.constructions.descent.block import gradient_descent_block
 from lemmata.constructions.networks.affine import Affine
 from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from lemmata.theorems.plugin import Effort
-from tests.certificates.coq.theory import alone, needs_coq
+from tests.certificates.coq.theory import kept, needs_coq
 
 THEOREMS = (
     "InContext.one_step",
@@ -175,11 +174,7 @@ def test_biases_are_refused():
 
 @pytest.fixture(scope="module")
 def theory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled files, which stay in pytest's cache until a source changes."""
-    cache = getattr(request.config, "cache", None)  # pytest can be asked to have none
-    folder = tmp_path_factory.mktemp("theory") if cache is None else cache.mkdir("coq")
-    with alone(folder):
-        return compiled_theory(FILES, folder)
+    return kept(FILES, request, tmp_path_factory)
 
 
 def test_nothing_is_admitted():

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from lemmata.certificates.coq.compiler import AXIOMS, THEORY, find_coq, modules_of
-from lemmata.certificates.coq.compiler import theory as compiled_theory
 from lemmata.theorems.plugin import Effort
-from tests.certificates.coq.theory import alone, needs_coq
+from tests.certificates.coq.theory import kept, needs_coq
 
 THEOREMS = (
     "EveryGroup.every_group",
@@ -691,11 +690,7 @@ def said(theory: Path, path: Path, text: str) -> subprocess.CompletedProcess[str
 
 @pytest.fixture(scope="module")
 def theory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled files on groups, which stay in pytest's cache until a source changes."""
-    cache = getattr(request.config, "cache", None)  # pytest can be asked to have none
-    folder = tmp_path_factory.mktemp("theory") if cache is None else cache.mkdir("coq")
-    with alone(folder):
-        return compiled_theory(FILES, folder)
+    return kept(FILES, request, tmp_path_factory)
 
 
 def test_nothing_is_admitted():

@@ -31,6 +31,14 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+def kept(files: tuple[str, ...], request: pytest.FixtureRequest, temporary: pytest.TempPathFactory) -> Path:
+    """The compiled files of a theory, which stay in pytest's cache until a source changes."""
+    cache = getattr(request.config, "cache", None)  # pytest can be asked to have none
+    folder = temporary.mktemp("theory") if cache is None else cache.mkdir("coq")
+    with alone(folder):
+        return theory(files, folder)
+
+
 @cache
 def build(root: Path) -> Path:
     """A folder for compiled theories, with that of tables in it.
