@@ -57,11 +57,13 @@ notebooks: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[notebooks]"
 	$(BIN)/jupyter lab notebooks
 
-# The export of induction heads, against TransformerLens itself: its 60 packages (600 MB, no second torch) get an
-# environment of their own, above the first. The tests are skipped where it cannot be imported: that is an error here.
+# The export of induction heads, and models that are trained there, against TransformerLens itself: its 60 packages (600
+# MB, no second torch) get an environment of their own, above the first. The tests are skipped where it cannot be
+# imported: that is an error here.
 lens: $(LENS_READY)
 	$(LENS)/bin/python -c "from transformer_lens.model_bridge import TransformerBridge; TransformerBridge.boot_native"
-	$(LENS)/bin/python -m pytest tests/constructions/networks/test_transformer_lens.py
+	$(LENS)/bin/python -m pytest tests/constructions/networks/test_transformer_lens.py \
+	tests/certificates/induction/test_lens_models.py
 
 lens-environment: $(LENS_READY)
 
