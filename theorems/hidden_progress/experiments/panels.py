@@ -15,7 +15,7 @@ from lemmata.numerics.runs.waiting_times import exponent_interval, with_infinity
 from lemmata.theorems.experiments import Criterion, Experiment, Findings
 from lemmata.theorems.hidden_progress.experiments.runs import cells, curves, finite
 
-__all__ = ["EXPONENTS", "LEFT", "ROWS"]
+__all__ = ["EXPONENTS", "LEFT", "ROWS", "curve_numbers", "summarise_left"]
 
 _LEFT, _ROWS, _SCALING = (f"hidden-progress:experiment-{name}" for name in ("5.1", "B.2", "B.6"))
 
@@ -43,7 +43,8 @@ def _sudden(result: Mapping[str, Any]) -> bool:
     return bool(ratios) and below(float(np.median(ratios)), 1)
 
 
-def _numbers(result: Mapping[str, Any]) -> dict[str, Any]:
+def curve_numbers(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of the runs of one setting: the share that converges, the median time, the plateau and the drop."""
     times, flat = _times(result), _flat(result)
     done = sum(map(math.isfinite, times))
     return {
@@ -56,12 +57,15 @@ _EIGHT = {"i-b32": ("i", 32, 0.5), "i-b1024": ("i", 1024, 0.05), "ii-b1": ("ii",
           "vii": ("vii", 32, 0.2), "x": ("x", 32, 0.05), "xv": ("xv", 32, 0.07)}  # fmt: skip
 
 
-def _summarise_left(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
+def summarise_left(
+    settings: Mapping[str, Any], results: Mapping[str, Any], which: str = "each of the seven settings"
+) -> Findings:
+    """Times and plateaus of curves at (50, 3), and the two criteria of figure 5.1 on the left, for settings named."""
     done = {key: sum(map(math.isfinite, _times(results[key]))) for key in settings}
     return Findings(
-        finite({key: _numbers(results[key]) for key in settings}),
+        finite({key: curve_numbers(results[key]) for key in settings}),
         (
-            Criterion(_LEFT, "each of the seven settings solves (50, 3): the share of runs is above 20 % with 95 %",
+            Criterion(_LEFT, f"{which} solves (50, 3): the share of runs is above 20 % with 95 %",
                       all(above(proportion_interval(done[key], len(_times(results[key]))).low, 0.2)
                           for key in settings)),
             Criterion(_LEFT, "phase transitions: in each the median run is longer below 60 % accuracy than it then "
@@ -82,7 +86,7 @@ LEFT = Experiment(
         "full": {key: _curve(*values, 10) for key, values in _EIGHT.items()},
     },
     work=curves,
-    summarise=_summarise_left,
+    summarise=summarise_left,
     slice=("xv", {"seeds": [0, 1]}),
     others=(("i-b32", {"seeds": [5]}), ("xv", {"seeds": [9]})),
 )
@@ -100,7 +104,7 @@ def _all(results: Mapping[str, Any], keys: list[str]) -> bool:
 
 def _summarise_rows(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
     rows = {row: [key for key in settings if key.startswith(f"row-{row}")] for row in (1, 2, 3, 4)}
-    numbers = {key: _numbers(results[key]) for key in settings}
+    numbers = {key: curve_numbers(results[key]) for key in settings}
     medians = {key: numbers[key]["median"] for key in settings}
     chains = [[f"row-1-n{n}-k3" for n in (30, 60, 90)], [f"row-1-n30-k{k}" for k in (3, 4, 5, 6)]]
     adapts = all(key in medians for chain in chains for key in chain) and all(
