@@ -45,18 +45,20 @@ that the machine decides. Runs on one word are attacked too, in exact arithmetic
 
 
 # fmt: off
-# fmt: off
 EXACT = frozenset(
     (
         "op:a*b:2", "op:a/b:2", "op:a^2+ab+b^2:2", "op:max:2", "op:gcd:2", "op:a*b:3", "op:a^2+ab+b^2:3", "op:a+b:4",
-        "op:a-b:4", "op:a+b:5", "op:a-b:5", "op:a+b:6", "op:a-b:6", "group:S3", "00/01", "00/11", "01/23", "000/001",
-        "000/011", "000/111", "001/001", "001/010", "001/011", "001/110", "012/012", "000/000/001", "000/000/011",
-        "000/000/111", "000/001/010", "000/001/011", "000/001/111", "000/011/011", "000/012/021", "000/111/222",
-        "001/001/110", "001/022/121", "012/345/678",
+        "op:a-b:4", "op:a+b:5", "op:a-b:5", "op:a+b:6", "op:a-b:6", "op:a+b:7", "op:a-b:7", "group:S3", "00/01",
+        "00/11", "01/23", "000/001", "000/011", "000/111", "001/001", "001/010", "001/011", "001/110", "012/012",
+        "012/120", "000/000/001", "000/000/011", "000/000/111", "000/001/010", "000/001/011", "000/001/111",
+        "000/011/011", "000/012/021", "000/111/222", "001/001/110", "001/022/121", "001/112/220", "012/345/678",
+        "latin:5:reduced:1", "latin:5:reduced:15", "latin:6:reduced:1", "latin:6:reduced:2", "latin:6:reduced:5",
+        "latin:6:reduced:34", "latin:6:reduced:41", "latin:6:reduced:225", "latin:6:reduced:244",
+        "latin:6:reduced:1746", "latin:7:steiner",
     )
 )
 # fmt: on
-"""The names of operations and tables whose margin is recognised as an algebraic number."""
+"""The names of operations, tables and Latin squares whose margin is recognised as an algebraic number."""
 
 REDUCED = {
     5: (1, 15),
@@ -134,11 +136,11 @@ SECTIONS = {
     ),
     "exact": Section(
         "Exact margins of tables",
-        "Operations and small tables whose margin was recognised as an algebraic number, and both of whose sides hold "
-        "exactly in a number field; the row of the same table above encloses it. A margin of degree above 4 is given "
-        "by the polynomial that it satisfies. Most tables have optima in fields of a degree beyond what is searched, "
-        "16, and are not here; those that are exact above are not repeated. Two documents, of 001/022/121 "
-        "and 000/001/111, are from an earlier search, and the search of this version does not find them again.",
+        "Operations, small tables and Latin squares whose margin was recognised as an algebraic number, and both of "
+        "whose sides hold exactly in a number field; the row of the same table above encloses it. A margin of degree "
+        "above 4 is given by the polynomial that it satisfies. Most tables have optima in fields of a degree beyond "
+        "what is searched, 16, and are not here; those that are exact above are not repeated. lemmata atlas --section "
+        "exact --anew --out DIR finds all of them again.",
         "lemmata/algebraic-margin",
         (),
         ("ALGEBRAIC_FORMAT", "operations/OPERATION_MARGIN"),
@@ -196,7 +198,8 @@ def works() -> tuple[Work, ...]:
     """The rows by what is computed together, in the order of the atlas."""
     alone = [*_groups(), *_sporadic(), *_tables("operations", "operations:7", "large")]
     alone += _tables("tables", "classes:2x2", "classes:2x3", "classes:3x3")
-    alone += [*_latin(), *_exact(alone)]
+    alone += _latin()
+    alone += _exact(alone)
     return (*(Work(item.key, (item,)) for item in alone), *_unseen(), *(Work(one.key, (one,)) for one in _machines()))
 
 
@@ -225,10 +228,9 @@ def _latin() -> Iterator[Item]:
         yield Item(name.replace(":", "-"), "latin", name, {"name": name})
 
 
-def _exact(tables: list[Item]) -> Iterator[Item]:
-    for item in tables:
-        if item.name in EXACT:
-            yield Item(f"exact-{item.key}", "exact", f"{item.name} exactly", item.settings)
+def _exact(tables: list[Item]) -> list[Item]:
+    known = [item for item in tables if item.name in EXACT]
+    return [Item(f"exact-{item.key}", "exact", f"{item.name} exactly", item.settings) for item in known]
 
 
 def _unseen() -> Iterator[Work]:

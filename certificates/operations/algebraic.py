@@ -8,7 +8,7 @@ outputs are recognised in a number field; both sides are solved exactly there (`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd, isqrt, lcm
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lemmata.certificates import algebraic_kernel, kernel
 from lemmata.certificates.operations.algebraic_sides import BestNeurons, exact_matrix, exact_neurons
+from lemmata.certificates.operations.best_directions import directions_of, other_directions, simple_directions
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.number_field import Element, NumberField, field_of, minimal_polynomial
 from lemmata.certificates.operations.sharp_optimum import Fixed, SharpOptimum, sharp_optimum
@@ -30,8 +31,8 @@ __all__ = ["algebraic_document"]
 Document = dict[str, Any]
 Vector = Sequence[Element]
 
-BITS = 3300
-"""Of the optimum; a number of degree 16 is recognised with nearly as many."""
+BITS = (3300, 8000)
+"""Of the optimum, in turn: numbers of degree 16 are recognised if their polynomials have coefficients of 120 or 300."""
 FIELD_BITS = 1200
 """Of the generator of the field in a document."""
 DIGITS = 12
@@ -44,7 +45,7 @@ def algebraic_document(
     network: OperationNetwork,
     *,
     symmetries: OperationSymmetries | None = None,
-    bits: int = BITS,
+    bits: Sequence[int] = BITS,
 ) -> Document | None:
     """The document of the exact margin of a table, which the kernel has accepted; None where it is not recognised.
 
@@ -52,15 +53,31 @@ def algebraic_document(
         table: the table.
         q, network: multipliers and a network that enclose the margin up to a relative gap of about 10^-7.
         symmetries: of the table, by default all.
-        bits: to which the optimum is refined.
+        bits: to which the optimum is refined; the second number is tried where the first finds nothing, and so on.
     """
     symmetries = (operation_symmetries(table) if symmetries is None else symmetries).listable()
-    optimum = sharp_optimum(table, symmetries, np.asarray(q, float), network, bits=bits)
-    if optimum is None:
-        return None
-    found = _recognised(optimum, optimum.points)
-    if found is None and optimum.freedom and (points := special_points(optimum)) is not None:
-        found = _recognised(optimum, points)
+    for precision in bits:
+        optimum = sharp_optimum(table, symmetries, np.asarray(q, float), network, bits=precision)
+        if optimum is None:
+            return None
+        for directions in _candidates(optimum):
+            if (made := _document(optimum, directions)) is not None:
+                return made
+    return None
+
+
+def _candidates(optimum: SharpOptimum) -> Iterator[list[Fixed]]:
+    """Sets of directions of outputs that may be those of an optimal network with coordinates in a small field."""
+    yield directions_of(optimum, optimum.points)
+    if optimum.freedom:
+        if (points := special_points(optimum)) is not None:
+            yield directions_of(optimum, points)
+        yield from simple_directions(optimum)
+
+
+def _document(optimum: SharpOptimum, directions: Sequence[Fixed]) -> Document | None:
+    """The document of an optimum whose network has outputs along some directions, if the kernel accepts it."""
+    found = _recognised(optimum, directions)
     if found is None:
         return None
     field, square, multipliers, spaces = found
@@ -70,21 +87,20 @@ def algebraic_document(
             [sum((q * int(c) for q, c in zip(multipliers, entry, strict=True) if c), zero) for entry in row]
             for row in np.moveaxis(optimum.forms[:, k], 0, -1)
         ]
-        for k in range(table.label_count)
+        for k in range(optimum.table.label_count)
     ]
-    bases = []
-    for w, factor, eigenvalue in spaces:
-        N = range(table.size)
-        shifted = [
-            [field.dot(w, [matrix[i][j] for matrix in matrices]) - (eigenvalue if i == j else zero) for j in N]
-            for i in N
-        ]
-        bases.append(BestNeurons(w, factor, field.nullspace(shifted)))
-    if not all(one.basis for one in bases):
+    used = [_best_neurons(field, matrices, square, w, root) for w, root in spaces]
+    below = exact_neurons(field, optimum, square, used) if all(one.basis for one in used) else None
+    if below is None:
         return None
-    below = exact_neurons(field, optimum, square, bases)
-    above = None if below is None else exact_matrix(field, optimum, square, matrices, bases)
-    if below is None or above is None:
+    others = []
+    for w in other_directions(optimum, directions):
+        elements = [field.element(number) for number in (*w, _root(optimum, w))]
+        exact = [element for element in elements if element is not None]
+        if len(exact) == len(elements):
+            others.append(_best_neurons(field, matrices, square, exact[:-1], exact[-1]))
+    above = exact_matrix(field, optimum, square, matrices, [*used, *others])
+    if above is None:
         return None
     made = _assembled(optimum, field, square, multipliers, below, above)
     try:
@@ -94,29 +110,33 @@ def algebraic_document(
     return made
 
 
+def _best_neurons(
+    field: NumberField, matrices: list[list[list[Element]]], square: Element, w: list[Element], root: Element
+) -> BestNeurons:
+    """The best neurons with outputs along w, for the eigenvalue |w| phi of w.M."""
+    N = range(len(matrices[0]))
+    shifted = [[field.dot(w, [matrix[i][j] for matrix in matrices]) - (root if i == j else 0) for j in N] for i in N]
+    return BestNeurons(w, field.times(square, field.inverse(root)), field.nullspace(shifted))
+
+
+def _root(optimum: SharpOptimum, w: Fixed) -> int:
+    """|w| phi."""
+    return isqrt((sum(int(z) * int(z) for z in w) >> optimum.bits) * optimum.square)
+
+
 def _recognised(
-    optimum: SharpOptimum, points: Fixed
-) -> tuple[NumberField, Element, list[Element], list[tuple[list[Element], Element, Element]]] | None:
-    """The field, phi^2, the multipliers, and for each direction of outputs: w, M(x)/(|x|^2 w), the eigenvalue."""
-    bits, matrices = optimum.bits, optimum.matrices()
-    directions: dict[tuple[float, ...], list[int]] = {}
-    for x in points:
-        outputs = ((matrices @ x >> bits) @ x) >> bits
-        largest = max(abs(z) for z in outputs)
-        w = [(z << bits) // largest for z in outputs]
-        directions.setdefault(tuple(round((z >> (bits - 60)) / 2.0**60, 9) + 0.0 for z in w), w)
-    roots = [isqrt((sum(z * z for z in w) >> bits) * optimum.square) for w in directions.values()]
-    numbers = [optimum.square, *optimum.multipliers, *(z for w in directions.values() for z in w), *roots]
-    found = field_of([int(number) for number in numbers], bits)
+    optimum: SharpOptimum, directions: Sequence[Fixed]
+) -> tuple[NumberField, Element, list[Element], list[tuple[list[Element], Element]]] | None:
+    """The field, phi^2, the multipliers, and each direction w of outputs with |w| phi."""
+    roots = [_root(optimum, w) for w in directions]
+    numbers = [optimum.square, *optimum.multipliers, *(z for w in directions for z in w), *roots]
+    found = field_of([int(number) for number in numbers], optimum.bits)
     if found is None:
         return None
-    field, elements = found
-    square, *rest = elements
+    field, (square, *rest) = found
     o, C = len(optimum.used), optimum.table.label_count
     multipliers, rest = rest[:o], rest[o:]
-    spaces = []
-    for i, root in enumerate(rest[C * len(roots) :]):
-        spaces.append((rest[C * i : C * i + C], field.times(square, field.inverse(root)), root))
+    spaces = [(rest[C * i : C * i + C], root) for i, root in enumerate(rest[C * len(roots) :])]
     return field, square, multipliers, spaces
 
 

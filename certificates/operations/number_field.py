@@ -164,8 +164,9 @@ def minimal_polynomial(number: int, bits: int, degrees: Sequence[int] = DEGREES)
     powers = [1 << bits]
     for _ in range(max(degrees)):
         powers.append((powers[-1] * number) >> bits)
-    for degree in degrees:
-        used = min(bits - GUARD, 260 + 40 * degree + 8 * degree**2)
+    whole = bits - GUARD
+    attempts = [(degree, min(whole, 260 + 40 * degree + 8 * degree**2)) for degree in degrees]
+    for degree, used in (*attempts, (max(degrees), whole)):
         rows = [[int(i == j) for j in range(degree + 1)] + [powers[i] >> (bits - used)] for i in range(degree + 1)]
         short = fmpz_mat(rows).lll()
         relation = [int(short[0, j]) for j in range(degree + 1)]

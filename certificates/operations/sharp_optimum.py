@@ -70,6 +70,12 @@ class SharpOptimum:
         """M_k, (C, N, N)."""
         return np.tensordot(self.multipliers, self.forms.astype(object), 1)
 
+    def floats(self) -> tuple[Floats, float]:
+        """M_k and phi^2, rounded."""
+        matrices, shift = self.matrices(), self.bits - 60
+        rounded = np.array([int(z) >> shift for z in matrices.flat], float).reshape(matrices.shape) / 2.0**60
+        return rounded, (self.square >> shift) / 2.0**60
+
 
 def fixed(numbers: Floats, bits: int) -> Fixed:
     """Floats times 2^bits, as integers."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lemmata.certificates.operations.column_program import Columns, optimal_masses
 from lemmata.certificates.operations.sharp_optimum import Fixed, Floats, SharpOptimum, fixed, refined
 
-__all__ = ["special_points"]
+__all__ = ["sharp_point", "special_points"]
 
 STARTS, STEPS = 12, 3000
 """Of the ascent in each space."""
@@ -30,10 +30,8 @@ CLOSE = 1e-7
 
 def special_points(optimum: SharpOptimum) -> Fixed | None:
     """Points (m, N) of an optimal network whose neurons symmetries fix up to sign; None where none is found."""
-    table, symmetries, bits = optimum.table, optimum.symmetries, optimum.bits
-    matrices = optimum.matrices().astype(object)
-    rounded = np.array([int(z) >> (bits - 60) for z in matrices.flat], float).reshape(matrices.shape) / 2.0**60
-    best = (optimum.square >> (bits - 60)) / 2.0**60
+    table, symmetries = optimum.table, optimum.symmetries
+    rounded, best = optimum.floats()
     found: list[tuple[Floats, NDArray[np.int64]]] = []
     rng = np.random.default_rng(0)
     for basis in _spaces(np.asarray(symmetries.elements(), np.int64)[:, : table.size]):
@@ -50,7 +48,7 @@ def special_points(optimum: SharpOptimum) -> Fixed | None:
     shares, value, _ = optimal_masses(columns.of(points, outputs / lengths[:, None]), float(lengths.max()))
     if value < (1 - CLOSE / 10) * lengths.max():
         return None
-    refinements = [_sharp(matrices, optimum.square, *found[i], bits) for i in np.flatnonzero(shares > 1e-7)]
+    refinements = [sharp_point(optimum, *found[i]) for i in np.flatnonzero(shares > 1e-7)]
     kept = [point for point in refinements if point is not None]
     return np.array(kept, object) if len(kept) == len(refinements) else None
 
@@ -126,8 +124,16 @@ def _isolated(forms: Floats, basis: NDArray[np.int64], best: float, rng: np.rand
             yield factor @ y @ basis
 
 
-def _sharp(matrices: Fixed, square: int, point: Floats, basis: NDArray[np.int64], bits: int) -> Fixed | None:
-    """The zero of M(x).M x = phi^2 |x|^2 x near a point, in the space, with one coordinate 1; None without one."""
+def sharp_point(optimum: SharpOptimum, point: Floats, basis: NDArray[np.int64] | None = None) -> Fixed | None:
+    """The zero of M(x).M x = phi^2 |x|^2 x near a point, with one coordinate 1; None without one.
+
+    Args:
+        optimum: gives M and phi^2.
+        point: (N,), a best neuron in floats.
+        basis: (e, N), of the space in which it is looked for; by default all.
+    """
+    matrices, square, bits = optimum.matrices(), optimum.square, optimum.bits
+    basis = np.eye(len(point), dtype=np.int64) if basis is None else basis
     B = basis.astype(object)
     forms = B @ matrices @ B.T
     gram = B @ B.T
@@ -148,8 +154,8 @@ def _sharp(matrices: Fixed, square: int, point: Floats, basis: NDArray[np.int64]
         return (outputs @ images - (square * length >> bits) * dual) >> bits
 
     if free:
-        f = np.array([int(z) >> (bits - 60) for z in forms.flat], float).reshape(forms.shape) / 2.0**60
-        s, g = (square >> (bits - 60)) / 2.0**60, gram.astype(float)
+        rounded, s = optimum.floats()
+        f, g = basis @ rounded @ basis.T, gram.astype(float)
         images, dual = f @ start, g @ start
         outputs, length = images @ start, dual @ start
         derivative = 2 * images.T @ images + np.einsum("k,kab->ab", outputs, f)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lemmata.certificates.atlas.committed import atlas_document
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows
 from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.certificates.operations.algebraic import algebraic_document
 from lemmata.certificates.operations.neurons import OperationNetwork
@@ -31,20 +31,29 @@ def committed(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["00/01", "01/23"])
 def test_small_tables_are_recognised_again(name):
     """Also with less precision: the kernel has accepted what is returned."""
-    found = recognised(name, bits=1500)
+    found = recognised(name, bits=[1500])
     assert found is not None
     assert found["margin"] == committed(name)["margin"]
 
 
-def test_neurons_that_are_not_isolated(effort):
-    """Where the best ones form circles, those that symmetries fix are taken."""
-    if effort.pick(quick=True, full=False):
-        pytest.skip("a minute: at --effort full")
-    found = recognised("op:a+b:4")
+def test_neurons_with_outputs_of_small_integers():
+    """Where best neurons form circles that no symmetry meets in points, such outputs are looked for."""
+    found = recognised("001/112/220", bits=[1500])
     assert found is not None
-    assert found["margin"] == committed("op:a+b:4")["margin"]
+    assert found["margin"] == committed("001/112/220")["margin"]
+
+
+@pytest.mark.parametrize("name", [row["name"].removesuffix(" exactly") for row in atlas_rows("exact")])
+def test_all_exact_margins_are_found_again(name, effort):
+    """From the enclosures of the atlas, at the precision that is the default."""
+    if effort.pick(quick=True, full=False):
+        pytest.skip("twenty minutes together: at --effort full")
+    found = recognised(name)
+    assert found is not None
+    assert found["margin"] == committed(name)["margin"]
+    assert found["table"]["values"] == committed(name)["table"]["values"]
 
 
 def test_a_margin_of_large_degree_is_not_recognised():
     """Its degree is 26: no polynomial of degree 16 fits, however many bits there are."""
-    assert recognised("00/12", bits=1800) is None
+    assert recognised("00/12", bits=[1500, 1800]) is None
