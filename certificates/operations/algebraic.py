@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
 from lemmata.certificates import algebraic_kernel, kernel
-from lemmata.certificates.operations.algebraic_sides import BestNeurons, exact_matrix, exact_neurons
+from lemmata.certificates.operations.algebraic_sides import BestNeurons, exact_matrix, exact_neurons, few_neurons
 from lemmata.certificates.operations.best_directions import directions_of, other_directions, simple_directions
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.number_field import Element, NumberField, field_of, minimal_polynomial
@@ -90,8 +90,11 @@ def _document(optimum: SharpOptimum, directions: Sequence[Fixed]) -> Document | 
         for k in range(optimum.table.label_count)
     ]
     used = [_best_neurons(field, matrices, square, w, root) for w, root in spaces]
-    below = exact_neurons(field, optimum, square, used) if all(one.basis for one in used) else None
-    if below is None:
+    if not all(one.basis for one in used):
+        return None
+    few = few_neurons(field, optimum, used)
+    below = None if few is None else exact_neurons(field, optimum, square, few)
+    if below is None and (below := exact_neurons(field, optimum, square, used)) is None:
         return None
     others = []
     for w in other_directions(optimum, directions):

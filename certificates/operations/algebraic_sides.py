@@ -13,18 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import scipy.linalg
 from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
+from lemmata.certificates.operations.column_program import Columns, optimal_masses
 from lemmata.certificates.operations.forms import monomials
 from lemmata.certificates.operations.number_field import Element, NumberField
 from lemmata.certificates.operations.sharp_optimum import SharpOptimum
 
-__all__ = ["BestNeurons", "exact_matrix", "exact_neurons"]
+__all__ = ["BestNeurons", "exact_matrix", "exact_neurons", "few_neurons"]
 
 Floats = NDArray[np.float64]
 Vector = list[Element]
@@ -34,6 +35,8 @@ DENOMINATORS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 256, 1024, 4096, 2**16, 2**24)
 """That are tried for the free entries, in turn."""
 INNER = 1e-7
 """The least eigenvalue of an inner solution is above this."""
+CLOSE = 1e-9
+"""How close a network of few neurons comes to the margin, relative to it."""
 KEPT = 0.03
 """The share of it that has to be left after the free entries were chosen."""
 
@@ -205,6 +208,29 @@ def exact_neurons(
             neurons += images
             masses += [field.times(share, field.inverse(field.dot(x, x))) / len(images)] * len(images)
     return neurons, masses
+
+
+def few_neurons(field: NumberField, optimum: SharpOptimum, spaces: Sequence[BestNeurons]) -> list[BestNeurons] | None:
+    """Single neurons of some spaces that make an optimal network, where combinations of small integers do; else None.
+
+    They are a vertex of a linear program: no more than there are equations.
+    """
+    columns = Columns(optimum.table, np.asarray(optimum.symmetries.triple_orbits(), np.int64))
+    neurons = [
+        BestNeurons(
+            one.w, one.factor, [[field.dot([z * ONE for z in c], column) for column in zip(*one.basis, strict=True)]]
+        )
+        for one in spaces
+        for c in product((0, 1, -1), repeat=len(one.basis))
+        if next((z for z in c if z), 0) > 0
+    ]
+    x, w = _floats(field, [one.basis[0] for one in neurons]), _floats(field, [one.w for one in neurons])
+    best = optimum.floats()[1] ** 0.5
+    answers = columns.of(x / np.linalg.norm(x, axis=1)[:, None], w / np.linalg.norm(w, axis=1)[:, None])
+    shares, value, _ = optimal_masses(answers, best)
+    if value < (1 - CLOSE) * best:
+        return None
+    return [neurons[i] for i in np.flatnonzero(shares > 1e-7)]
 
 
 def _decomposed(field: NumberField, Y: list[Vector]) -> list[tuple[Vector, Element]]:
