@@ -67,7 +67,7 @@ def test_another_zero_between_the_decimals_is_seen():
 
 def test_exact_margins_lie_between_the_bounds_of_the_enclosures():
     """Which other code found: a network and a proof in integers (operation_kernel.py)."""
-    enclosed = {row["key"]: row for name in ("operations", "tables") for row in atlas_rows(name)}
+    enclosed = {row["key"]: row for name in ("operations", "tables", "latin") for row in atlas_rows(name)}
     assert len(ROWS) > 30
     for row in ROWS:
         other = enclosed[row["key"].removeprefix("exact-")]
@@ -78,7 +78,14 @@ def test_exact_margins_lie_between_the_bounds_of_the_enclosures():
 
 @pytest.mark.parametrize(
     ("name", "group"),
-    [("op:a+b:4", "small-4-1"), ("op:a+b:5", "small-5-1"), ("op:a-b:6", "small-6-2"), ("group:S3", "small-6-1")],
+    [
+        ("op:a+b:4", "small-4-1"),
+        ("op:a+b:5", "small-5-1"),
+        ("op:a-b:6", "small-6-2"),
+        ("op:a-b:7", "small-7-1"),
+        ("group:S3", "small-6-1"),
+        ("latin:6:reduced:34", "small-6-1"),
+    ],
 )
 def test_groups_have_the_margin_by_characters(name, group):
     """Exactly, by characters (kernel.py)."""
