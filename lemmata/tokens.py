@@ -19,6 +19,7 @@ bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transf
 memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
          Codebook, codebook_layer, storing_layer, quantisation_error
 shortest minimum_norm_report, wide_samples, narrow_samples, interpolation_norm, generalising_norm
+         coded_samples, coded_norm, coded_chance, coded_readout: where tokens carry codes of positions
          line_interpolant, separating_direction, interpolating_network, interpolating_readout, interpolating_recurrence
          GeneralRecurrence
 recurrent  exact_network, exact_transition, exact_readout, recurrent_network; budgeted_network, approximate_transition
@@ -47,6 +48,9 @@ from lemmata.certificates.tokens.few_heads import (
 )
 from lemmata.certificates.tokens.lipschitz import attention_change, query_key_bound
 from lemmata.certificates.tokens.minimum_norm import (
+    coded_chance,
+    coded_norm,
+    coded_samples,
     generalising_norm,
     interpolation_norm,
     minimum_norm_report,
@@ -78,6 +82,7 @@ from lemmata.constructions.tokens.codebook import (
 )
 from lemmata.constructions.tokens.general_recurrence import GeneralRecurrence
 from lemmata.constructions.tokens.interpolation import (
+    coded_readout,
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,

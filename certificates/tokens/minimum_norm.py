@@ -11,7 +11,12 @@ grows like N. So the network of least norm has a larger risk while the former is
 up to the order of N^(1/(3 L)). If d_h < n, and the norm is at most exp(N^c/L), then L_f ||U||_op <= exp(N^c)/L^(L/2)
 for the Lipschitz constant L_f of the read-out, and d_h >= `least_width`, of the order of N^(1 - c), so that n is.
 
-Source: qstr, theorem-9 (proofs/minimum-norm.md of that chapter).
+This is for any encoding of positions. With the near-orthogonal codes that the document takes, one neuron answers one
+index, and with layers that are balanced against each other the samples are interpolated with a squared norm of
+L (5 2^(L - 2) S^2)^(1/L), S = n sqrt(2/pi) + 3 sqrt(n (1 - 2/pi)), with probability at least 9/10 - n (n - 1)/(2 N).
+For every depth this is less than a network of risk 1/100 has, up to n of the order of sqrt(N) (`coded_samples`).
+
+Source: qstr, theorem-9 and ext-coded-interpolation (proofs/minimum-norm.md of that chapter).
 """
 
 from __future__ import annotations
@@ -27,6 +32,9 @@ from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
 
 __all__ = [
     "MinimumNormReport",
+    "coded_chance",
+    "coded_norm",
+    "coded_samples",
     "generalising_norm",
     "interpolation_constant",
     "interpolation_norm",
@@ -47,6 +55,7 @@ class MinimumNormReport:
         generalising: the least squared norm of a network with a risk of at most r.
         wide: the largest n of interpolation for states of width d_h >= n; 0 if there is none.
         narrow: the largest n for d_h < n, under the bound exp(N^c/L) of the norm; None without a c.
+        coded: the largest n for d_h >= n where tokens carry near-orthogonal codes, with probability `coded_chance`.
     """
 
     length: int
@@ -55,6 +64,7 @@ class MinimumNormReport:
     generalising: arb
     wide: int
     narrow: int | None
+    coded: int
 
     @property
     def samples(self) -> int:
@@ -76,6 +86,40 @@ def interpolation_norm(samples: int, depth: int) -> arb:
     n, L = checked_integer("The number of samples", samples, 1), checked_integer("The depth", depth, 2)
     first = interpolation_constant() * n**3
     return first if L == 2 else arb(2).sqrt() * first + 2 * (L - 2)
+
+
+def coded_norm(samples: int, depth: int) -> arb:
+    """L (5 2^(L - 2) S^2)^(1/L), enough to interpolate n samples by the codes of their indices, with `coded_chance`.
+
+    S = n sqrt(2/pi) + 3 sqrt(n (1 - 2/pi)) is three deviations above the mean of the sum of n labels |y_i|.
+
+    Raises:
+        ValueError: as `interpolation_norm`.
+    """
+    n, L = checked_integer("The number of samples", samples, 1), checked_integer("The depth", depth, 2)
+    mean = 2 / arb.pi()
+    S = n * mean.sqrt() + 3 * (n * (1 - mean)).sqrt()
+    return L * (5 * 2 ** (L - 2) * S * S).root(L)
+
+
+def coded_chance(length: int, samples: int) -> fmpq:
+    """9/10 - n (n - 1)/(2 N): at least the probability that n indices differ, and their labels sum to at most S.
+
+    Raises:
+        ValueError: if N < 1 or n < 1.
+    """
+    N, n = checked_integer("The number of tokens", length, 1), checked_integer("The number of samples", samples, 1)
+    return fmpq(9, 10) - fmpq(n * (n - 1), 2 * N)
+
+
+def coded_samples(length: int, depth: int, risk: Number) -> int:
+    """The largest n whose interpolation by codes is shorter than any network of this risk; 0 if there is none.
+
+    Raises:
+        ValueError: as `generalising_norm`.
+    """
+    size = generalising_norm(length, depth, risk)
+    return smallest_integer(1, lambda n: not coded_norm(n, depth) < size) - 1
 
 
 def generalising_norm(length: int, depth: int, risk: Number) -> arb:
@@ -128,4 +172,5 @@ def minimum_norm_report(
     """
     narrow = None if exponent is None else narrow_samples(length, depth, risk, exponent)
     generalising = generalising_norm(length, depth, risk)
-    return MinimumNormReport(length, depth, risk, generalising, wide_samples(length, depth, risk), narrow)
+    wide, coded = wide_samples(length, depth, risk), coded_samples(length, depth, risk)
+    return MinimumNormReport(length, depth, risk, generalising, wide, narrow, coded)

@@ -5,12 +5,12 @@ prediction is an (L/r_h)-Lipschitz function of (U_fw h_fw, U_bw h_bw). The label
 and uniform indices t_j. If the mean squared error is at most r at some position, or on average over all N >= 2, put
 e = sqrt(r N/(N - 1)). Then for every beta > 0 with beta + e < 1
 
-    norm:    (25/2) ln(7/3) L^2 ||U||_F^2/beta^2          >=  (N - 1) ln(1/(beta + e)),
-    width:   2 d_h ln(1 + 2 sqrt(2) L ||U||_op/beta)      >=  (N - 1) ln(1/(beta + e)),
+    norm:    L^2 ||U||_F^2/(e_0 beta^2)                 >=  (N - 1) ln(1/(beta + e)),      e_0 = 2.718...,
+    width:   d_h ln(1 + 2 L^2 ||U||_op^2/beta^2)        >=  (N - 1) ln(1/(beta + e)),
 
-so that r <= 1/100 needs L^2 ||U||_F^2 >= (N - 1)/96 and d_h >= (N - 1)/(139 ln(1 + L^2 ||U||_op^2)). The proof covers
-the states by balls of radius beta r_h/L (`lemmata.numerics.learning.packings`) and describes N - 1 Gaussian numbers by
-the ball that the state lies in. With the operator norm the first bound is false: see
+so that r <= 1/100 needs L^2 ||U||_F^2 >= 3 (N - 1)/10 and d_h >= (N - 1)/(19 ln(1 + L^2 ||U||_op^2)). The proof adds
+noise of the size beta r_h/L to what the read-out sees: what is left tells less about N - 1 Gaussian numbers than a
+prediction of them must know. With the operator norm the first bound is false: see
 `lemmata.constructions.tokens.codebook`.
 
 Source: qstr, proposition-8 and proposition-35 (proofs/recurrent-lower-bound.md of that chapter).
@@ -116,7 +116,7 @@ def least_squared_norm(length: int, risk: Number) -> arb:
     Raises:
         ValueError: if N < 2, or unless 0 <= risk < (N - 1)/N.
     """
-    return _best(length, risk, lambda beta, points: points * beta * beta / _cover_constant())
+    return _best(length, risk, lambda beta, nats: nats * beta * beta * arb(1).exp())
 
 
 def least_width(length: int, scale: Number, risk: Number) -> arb:
@@ -128,7 +128,7 @@ def least_width(length: int, scale: Number, risk: Number) -> arb:
     [s] = _nonnegative(scale)
     if s == 0:
         raise ValueError("For U = 0 or L = 0 no width is enough: give a positive L ||U||_op.")
-    return _best(length, risk, lambda beta, points: points / (2 * (1 + 2 * arb(2).sqrt() * s / beta).log()))
+    return _best(length, risk, lambda beta, nats: nats / (1 + 2 * (s / beta) ** 2).log())
 
 
 def least_recurrent_risk(length: int, norm: Number) -> arb:
@@ -163,11 +163,6 @@ def printed_bounds(length: int, width: int, lipschitz: Number, operator_norm: Nu
     if L * norm == 0:
         raise ValueError("For L ||U||_op = 0 the printed bound of the width is infinite.")
     return N / (1 + (L * norm) ** 2).log(), N / (L * L * arb(1 + d_h).log())
-
-
-def _cover_constant() -> arb:
-    """(25/2) ln(7/3): twice that of `ellipsoid_estimate`, since the squared axes sum to 2 ||U||_F^2."""
-    return arb(fmpq(25, 2)) * arb(fmpq(7, 3)).log()
 
 
 def _best(length: int, risk: Number, bound: Callable[[arb, arb], arb]) -> arb:

@@ -13,7 +13,11 @@ dividing the first layer by alpha changes nothing, and with the best alpha the t
 A unit vector v that keeps the points apart (`separating_direction`) brings points of R^d to a line. In a read-out of
 depth L the output passes further layers as its positive and its negative part.
 
-Source: qstr, lemma-36, lemma-37, lemma-38 and theorem-9 (proofs/minimum-norm.md of that chapter).
+Where tokens carry near-orthogonal codes of the positions that they ask for, a neuron relu(c <omega, .> - c/2) answers
+one of them and no other (`coded_readout`), and the squared norm of n layers grows like n and not like n^3.
+
+Source: qstr, lemma-36, lemma-37, lemma-38, theorem-9 and ext-coded-interpolation (proofs/minimum-norm.md of that
+chapter).
 """
 
 from __future__ import annotations
@@ -34,9 +38,11 @@ from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLay
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
 from lemmata.numerics.exact.systems import Array, exact_values
+from lemmata.numerics.tokens.codes import PositionCodes
 
 __all__ = [
     "SeparatingDirection",
+    "coded_readout",
     "interpolating_network",
     "interpolating_readout",
     "interpolating_recurrence",
@@ -198,6 +204,52 @@ def interpolating_readout(
     return FeedForward((*layers, Affine(as_exact([[1], [-1]]))), activations=("relu",) * (L - 1) + ("identity",))
 
 
+def coded_readout(
+    codes: PositionCodes, indices: ArrayLike, labels: ArrayLike | Sequence[Any], depth: int, dimension: int
+) -> FeedForward:
+    """The read-out with the label y_i wherever the token asks for t_i, and 0 where it asks for none of them; balanced.
+
+    Its inputs are the tokens z = (x, omega_i, omega_t), x in R^d, of `lemmata.tokens.encode` for recurrent networks.
+    The squared norm is L (5 2^(L - 2) S^2)^(1/L) for S = sum |y_i|, up to the rounding of roots to 30 bits.
+
+    Args:
+        codes: of correlation at most 1/2, with rational entries.
+        indices: t, shape (n,), all different, from 0.
+        labels: y, shape (n,), not 0.
+        depth: L >= 2, the number of layers of weights.
+        dimension: d.
+
+    Raises:
+        ValueError: for other shapes, indices or labels, codes that are closer, or if L < 2.
+    """
+    t, y = np.asarray(indices), exact_values("the labels", labels)
+    L, d = checked_integer("The depth", depth, 2), checked_integer("The dimension", dimension, 1)
+    if t.ndim != 1 or t.dtype.kind not in "iu" or y.shape != t.shape or len(set(t.tolist())) != len(t) or not len(t):
+        raise ValueError("A table of answers has n different indices and n labels.")
+    if not (y != 0).all():
+        raise ValueError("A label is 0, which needs no neuron: leave it out.")
+    codes.require_near_orthogonal()
+    peaks = as_exact([_near((16 * arb(label) ** 2 / 5).root(4)) for label in y])
+    silent = as_exact(np.zeros((d + codes.dimension, len(t)), dtype=np.int64))
+    weight = np.concatenate([silent, codes.rows(t, "exact").T * peaks])
+    answers = 2 * y / peaks
+    first = Affine(weight, -peaks / 2)
+    if L == 2:
+        return FeedForward((first, Affine(answers[:, None])), activations=("relu", "identity"))
+    halves = np.stack([np.where(y > 0, answers, 0 * y), np.where(y < 0, -answers, 0 * y)], axis=1)
+    carry = as_exact(np.eye(2, dtype=np.int64))
+    tables = [halves, *[carry] * (L - 3), as_exact([[1], [-1]])]
+    squares = [(first.weight**2).sum() + (first.bias**2).sum(), *((table**2).sum() for table in tables)]
+    size = arb(math.prod(squares, start=fmpq(1))).root(L)  # of every layer, where they are balanced
+    scales = [_near((size / square).sqrt()) for square in squares[:-1]]
+    scales.append(1 / math.prod(scales, start=fmpq(1)))
+    layers = [Affine(table * scale) for table, scale in zip(tables, scales[1:], strict=True)]
+    return FeedForward(
+        (Affine(first.weight * scales[0], first.bias * scales[0]), *layers),
+        activations=("relu",) * (L - 1) + ("identity",),
+    )
+
+
 def interpolating_recurrence(readout: FeedForward, states: int, encoding: int = 0) -> RecurrentLayer:
     """The recurrent network of two directions whose cells and U are 0, with this read-out of the token x_i.
 
@@ -257,7 +309,11 @@ def _balance(a: Array, b: Array, copies: int, v: Array | None = None) -> fmpq:
     inner = len(a) * (fmpq(1) if v is None else (v**2).sum()) + (b**2).sum()
     if outer == 0:
         return fmpq(0)
-    target = arb(inner / outer).root(4)
+    return _near(arb(inner / outer).root(4))
+
+
+def _near(target: arb) -> fmpq:
+    """A rational number below a positive one, to 30 bits."""
     unit = fmpq(2) ** (math.floor(float(target.log() / arb(2).log())) - 30)
     return unit * fmpq(exact_midpoint(target / unit).floor())
 

@@ -9,6 +9,7 @@ import pytest
 from flint import fmpq
 
 from lemmata.constructions.tokens.interpolation import (
+    coded_readout,
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,
@@ -18,8 +19,9 @@ from lemmata.constructions.tokens.interpolation import (
     squared_norm,
     unit_direction,
 )
+from lemmata.numerics.tokens.codes import PositionCodes, orthonormal_codes
 
-RNG = np.random.default_rng(0)
+RNG, CODES = np.random.default_rng(0), orthonormal_codes(4)
 
 
 def test_the_order_of_the_points_does_not_matter() -> None:
@@ -69,6 +71,12 @@ def test_unit_directions_are_rational(d: int) -> None:
         (lambda: interpolating_recurrence(line_interpolant([1], [1]), 0), "The width of the states"),
         (lambda: separating_direction([[1, 2], [1, 2]], RNG, 3), "None of 3 directions keeps the 2"),
         (lambda: separating_direction([1, 2], np.random.default_rng(0)), r"not of the shape \(2,\)"),
+        (lambda: coded_readout(CODES, [0, 0], [1, 2], 2, 1), "n different indices and n labels"),
+        (lambda: coded_readout(CODES, [0, 1], [1], 2, 1), "n different indices and n labels"),
+        (lambda: coded_readout(CODES, [0, 1], [1, 0], 2, 1), "A label is 0"),
+        (lambda: coded_readout(CODES, [0, 4], [1, 2], 2, 1), "The positions are the integers 0, ..., 3"),
+        (lambda: coded_readout(CODES, [0], [1], 1, 1), "The depth must be an integer >= 2, not 1"),
+        (lambda: coded_readout(PositionCodes(np.array([[3, 4], [4, 3]]), 25), [0], [1], 2, 1), "numbers 0 and 1"),
         (lambda: unit_direction(0, np.random.default_rng(0)), "The dimension must be an integer >= 1"),
         (lambda: least_gap(0), "The number of points must be an integer >= 1"),
     ],
