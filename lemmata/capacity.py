@@ -151,12 +151,14 @@ from lemmata.numerics.learning.sparse_sample_sizes import (
     CircleScores,
     ReaderClass,
     SparseSampleSize,
+    arc_count,
     ball_log_cover,
     circle_scores,
-    lipschitz_cover,
     norm_sample_size,
     occam_sample_size,
+    part_count,
     sparse_sample_size,
+    word_count,
 )
 from lemmata.numerics.runs.thresholds import (
     Cell,

@@ -42,6 +42,7 @@ from lemmata.theorems.variable_creation import test_representation as reps
 from lemmata.theorems.variable_creation import test_selection as select
 from lemmata.theorems.variable_creation import test_shattering as shatter
 from lemmata.theorems.variable_creation import test_sparse_functions as sparse
+from lemmata.theorems.variable_creation import test_sparse_learning as strings
 from lemmata.theorems.variable_creation.experiments import curves, training
 from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, scaled, skip_the_dearest
 
@@ -218,6 +219,12 @@ FAULTS = [
             "hidden_on_cubes", result(lambda hidden: hidden[::-1]), exhaustive, **BAG),
     planted("a norm too small", "proposition-4.12", sparse.test_norms_of_heads_and_perceptrons,
             "squared_norms", result(lambda found: {**found, "w": found["w"] / MORE}), compiler.SparseNetwork, **BAG),
+    planted("one zero more between runs", "ext-learning", strings.test_hyperplanes_arcs_and_words_are_counted,
+            "word_count", given(lambda n, gap: (n, gap + 1))),
+    planted("one dimension less", "ext-learning", strings.test_hyperplanes_arcs_and_words_are_counted,
+            "part_count", given(lambda M, D: (M, D - 1))),
+    planted("a sample of one half", "ext-learning", strings.test_consistent_functions_with_errors_are_rare,
+            "occam_sample_size", result(lambda m: m // 2)),
     planted("a learner always right", "remark-4.5a", learners.test_success_is_at_most_the_number_of_label_rows,
             "identification_probability", lambda _: lambda *at: fmpq(1), T=4, s=2, most=2),
     planted("weak queries", "remark-4.5c", attend.test_logarithmic_norms_keep_the_effect,

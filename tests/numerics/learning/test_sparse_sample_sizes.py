@@ -10,41 +10,39 @@ from flint import arb, fmpq
 
 from lemmata.numerics.learning.sparse_sample_sizes import (
     ReaderClass,
+    arc_count,
     ball_log_cover,
     circle_scores,
-    lipschitz_cover,
     norm_sample_size,
     occam_sample_size,
+    part_count,
     sparse_sample_size,
+    word_count,
 )
 
 RISK: dict[str, Any] = {"error": fmpq(1, 10), "delta": fmpq(1, 10)}
 
 
 def test_the_scores_of_two_of_four_positions() -> None:
-    """u_1 = 1 and c_2 = 1 on a square, so that K = S + log 2 and R = (4 K + log 2)/2."""
+    """u_1 = 1 and c_2 = 1 on a square, so that K = S + log 2."""
     found = circle_scores(2, 4)
     assert float(found.gap.mid()) == pytest.approx(math.log(96))
     assert float(found.factor.mid()) == pytest.approx(math.log(96) + math.log(2))
-    assert float(found.half_range.mid()) == pytest.approx((4 * math.log(192) + math.log(2)) / 2)
     assert (found.slope, found.margin) == (3, fmpq(15, 16))
     ones = circle_scores(2, 4, symmetric=True)
-    assert float(ones.half_range.mid()) == pytest.approx(2 * math.log(96))
+    assert float(ones.factor.mid()) == pytest.approx(math.log(96))
     assert ones.slope == 2
 
 
 def test_a_division_is_the_best_of_all_of_its_kind() -> None:
-    readers = ReaderClass(3, 100, 4, 2)
-    r = arb(fmpq(1, 2))
-    found = sum(readers.divided(r).values(), start=arb(0))
-    tried = [
-        sum(readers.log_covers(r * i / 64, r * j / 64, r * (63 - i - j) / 64).values(), start=arb(0))
-        for i, j in ((1, 1), (10, 10), (21, 21), (30, 5), (5, 30), (8, 16), (60, 2))
-    ]
-    assert all(found <= one + arb("1e-9") for one in tried)
-    assert set(readers.divided(r)) == {"scores", "values", "perceptron"}
+    for by_position in (True, False):
+        readers = ReaderClass(20, 2, fmpq(3), fmpq(9, 10), by_position)
+        found = sum(readers.divided().values(), start=arb(0))
+        tried = [sum(readers.log_covers(*one).values(), start=arb(0)) for one in ((1, 1), (31, 15), (16, 8), (9, 12))]
+        assert all(found <= one + arb("1e-9") for one in tried)
+        assert set(readers.divided()) == {"scores", "values", "perceptron"}
     assert ball_log_cover(0, 5) == 0
-    assert lipschitz_cover(0, fmpq(1, 4)) == (0, 4)
+    assert (word_count(0, 1), word_count(1, 3), part_count(5, 0), arc_count(4, 0)) == (1, 3, 1, 2)
 
 
 def test_sample_sizes_fall_with_the_risk_that_is_allowed() -> None:
@@ -72,13 +70,16 @@ def test_sample_sizes_fall_with_the_risk_that_is_allowed() -> None:
         (lambda: occam_sample_size(math.nan, fmpq(1, 2), fmpq(1, 2)), "log-size of the cover"),
         (lambda: ball_log_cover(-1, 2), "dimension must be an integer >= 0"),
         (lambda: ball_log_cover(2, math.inf), "quotient of the radii"),
-        (lambda: lipschitz_cover(1, 0), "The radius"),
-        (lambda: lipschitz_cover(-1, 1), "slope Lambda"),
-        (lambda: ReaderClass(-1, 1, 1, 1), "The score dimension must be an integer >= 0"),
-        (lambda: ReaderClass(1, -1, 1, 1), "half range R"),
-        (lambda: ReaderClass(1, 1, 1, 0), "slope Lambda"),
-        (lambda: ReaderClass(1, 1, 1, 1).divided(0), "The radius"),
-        (lambda: ReaderClass(1, 1, 1, 1).log_covers(0, 1, 1), "A radius"),
+        (lambda: part_count(-1, 1), "number of hyperplanes"),
+        (lambda: arc_count(0, 1), "length T"),
+        (lambda: word_count(3, 0), "number of zeros"),
+        (lambda: ReaderClass(0, 1, fmpq(1), fmpq(1)), "length T must be an integer >= 1"),
+        (lambda: ReaderClass(1, 0, fmpq(1), fmpq(1)), "harmonics must be an integer >= 1"),
+        (lambda: ReaderClass(1, 1, fmpq(0), fmpq(1)), "slope Lambda must be positive"),
+        (lambda: ReaderClass(1, 1, fmpq(1), fmpq(0)), "margin gamma must be positive"),
+        (lambda: ReaderClass(1, 1, fmpq(1), fmpq(1)).log_covers(32, 1), "Nothing is left"),
+        (lambda: ReaderClass(1, 1, fmpq(1), fmpq(1)).log_covers(1, 16), "Nothing is left"),
+        (lambda: ReaderClass(1, 1, fmpq(1), fmpq(1)).log_covers(0, 1), "The part must be an integer >= 1"),
     ],
 )
 def test_numbers_out_of_range_are_refused(call: Any, message: str) -> None:
