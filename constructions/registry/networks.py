@@ -81,6 +81,7 @@ from lemmata.constructions.sparse.memorising import (
 from lemmata.constructions.tokens.budgeted import budgeted_network, copies_network, products_network
 from lemmata.constructions.tokens.codebook import codebook_layer, storing_layer
 from lemmata.constructions.tokens.interpolation import (
+    coded_readout,
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,
@@ -471,6 +472,7 @@ NETWORKS: tuple[Registered, ...] = (
         lambda: interpolating_recurrence(interpolating_readout(*_SAMPLES, 4), 3, 1),
         integers(2, 3, 3),
     ),
+    Registered("tokens: answers by codes", lambda: coded_readout(_UNITS, [2, 0], [1, -3], 3, 1), integers(5, 9)),
     Registered("tokens: storing network", lambda: storing_layer(3), integers(2, 3, 3, low=-1, high=2)),
     Registered(
         "tokens: recurrent network, sign codes",
