@@ -24,6 +24,7 @@ import lemmata.theorems.hidden_progress.experiments.quadratic as quadratic
 import lemmata.theorems.hidden_progress.experiments.relu_networks as relu_networks
 import lemmata.theorems.hidden_progress.experiments.runs as runs
 import lemmata.theorems.hidden_progress.experiments.training as parity_runs
+import lemmata.theorems.hidden_progress.experiments.transformers as transformers
 import lemmata.theorems.induction_heads.experiments.training as induction_training
 import lemmata.theorems.pareto_frontiers.experiments.lottery as lottery
 import lemmata.theorems.pareto_frontiers.experiments.sweep as sweep
@@ -353,6 +354,17 @@ def _recurrent_test(inputs: Callable[..., Any]) -> Callable[..., Any]:
     return shared
 
 
+def _transformer_test(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """The held-out sample has the generator [seed, 2], the batches [seed, 1]: it is then the first batch, repeated."""
+
+    def shared(rng: np.random.Generator, n: int, k: int, count: int) -> Any:
+        seed, stream = rng.bit_generator.seed_seq.entropy  # type: ignore[attr-defined]
+        found = draw(np.random.default_rng([seed, 1]), n, k, 32) if stream == 2 else draw(rng, n, k, count)
+        return tuple(np.resize(part, (count, *part.shape[1:])) for part in found)
+
+    return shared
+
+
 COMPILED = (relu_networks, sweep, lottery, neurons, on_compiled)
 
 FIRST_BATCH: dict[str, Plant] = {
@@ -371,6 +383,7 @@ FIRST_BATCH: dict[str, Plant] = {
     ),
     "train_neurons": _each(*(_set(one, "train_neurons", _neurons(_first_bytes())) for one in (neurons, on_neurons))),
     "train_transformer": _set(tasks, "sample_tasks", same),
+    "train_parity_transformer": _set(transformers, "draw_inputs", lambda f: same(f, lambda rng, *_: id(rng))),
     "train_on_group": _set(group_descent, "group_gradient", lambda f: first(f, lambda *given: len(given) > 3, 3)),
     "training_steps": _set(induction_training, "sample_sequences", same),
     "steps": _set(token_training, "draw_batch", _token_batches),
@@ -399,6 +412,7 @@ OWN_TEST: dict[str, Plant] = {
     "train_compiled": _each(*(_set(one, "train_compiled", lambda f: own_test(f, codes)) for one in COMPILED)),
     "train_neurons": _each(*(_set(one, "train_neurons", _neurons(_held_bytes)) for one in (neurons, on_neurons))),
     "train_transformer": _set(regression, "sample_tasks", _training_tasks),
+    "train_parity_transformer": _set(transformers, "draw_inputs", _transformer_test),
     "training_steps": _sequence_test,
     "steps": _set(token_training, "draw_batch", _token_test),
     "elman_steps": _set(recurrent_training, "random_inputs", _recurrent_test),

@@ -103,6 +103,7 @@ SLICES = {
     "single": "parity-sinusoid-gap",
     "train_neurons": "parity-gap-growth",
     "train_transformer": "in-context-regression-longer",
+    "train_parity_transformer": "parity-transformer-curve",
     "train_on_group": "symmetric-group-5",
     "training_steps": "one-layer-transformers",
     "steps": "token-regression-samples",

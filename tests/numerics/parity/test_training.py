@@ -113,8 +113,9 @@ def test_a_run_that_diverges_stops() -> None:
 
 def test_bad_input() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="1 <= k <= n"):
-        initial_network(3, 4, 5, rng)
+    for k in (0, 4):
+        with pytest.raises(ValueError, match="1 <= k <= n"):
+            initial_network(3, k, 5, rng)
     with pytest.raises(ValueError, match="kinds are"):
         initial_network(3, 2, 5, rng, "gelu")  # type: ignore[arg-type]
     network = initial_network(3, 2, 5, rng)

@@ -44,8 +44,8 @@ __all__ = [
 _ROWS = "hidden-progress:experiment-B.2"
 _HELD, _PART, _FEW = 8192, 1024, 256
 """Held-out inputs; those on which the accuracy is recorded, and that are worked off at a time; those of "held"."""
-_BEGINNING = 5
-"""Steps that a slice repeats."""
+_BEGINNING, _REPEATED = 5, 3
+"""Steps of the beginning that is kept; of these a slice repeats so many."""
 
 Bits = NDArray[np.int64]
 Sample = tuple[Bits, NDArray[np.float32]]
@@ -128,9 +128,9 @@ def _part(p: Parameters, held: Sample, heads: int, part: slice) -> tuple[int, fl
 def train_parity_transformer(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """One run: "held" and "losses" of its beginning, and where it is longer, its time and the points of its curve.
 
-    "losses" are the mean hinge losses of the first five batches, "held" those of a part of the held-out sample at the
-    start and after these steps. The accuracy is checked on 1024 held-out inputs, and where they are all right, on all
-    8192, which has to have no error either.
+    "losses" are the mean hinge losses of the first five batches; "held" are those of a part of the held-out sample at
+    the start and after five steps. The accuracy is checked on 1024 held-out inputs, and where they are all right, on
+    all 8192, which has to have no error either.
     """
     import torch
 
@@ -139,9 +139,9 @@ def train_parity_transformer(settings: Mapping[str, Any], seed: int) -> dict[str
     adam = torch.optim.Adam([part.requires_grad_() for part in p.values()], lr=settings["rate"], fused=True)
     batches = np.random.default_rng([seed, 1])
     held = draw_inputs(np.random.default_rng([seed, 2]), n, k, _HELD)
-    losses, accuracy = [], []
-    converged, start = None, _part(p, held, heads, slice(_FEW))[1]
-    begun = start
+    few = slice(_FEW)
+    losses, accuracy, shown = [], [], [_part(p, held, heads, few)[1]]
+    converged = None
     for step in range(1, settings["steps"] + 1):
         bits, labels = draw_inputs(batches, n, k, settings["batch"])
         loss = torch.relu(1 - torch.from_numpy(labels) * outputs(p, bits, heads)).mean()
@@ -150,7 +150,8 @@ def train_parity_transformer(settings: Mapping[str, Any], seed: int) -> dict[str
         adam.step()
         if step <= _BEGINNING:
             losses.append(float(f"{loss.item():.5g}"))
-            begun = _part(p, held, heads, slice(_FEW))[1]
+        if step == _BEGINNING:
+            shown.append(_part(p, held, heads, few)[1])
         if step % every == 0:
             accuracy.append(_part(p, held, heads, slice(_PART))[0] / _PART)
             if accuracy[-1] == 1 and all(
@@ -158,7 +159,7 @@ def train_parity_transformer(settings: Mapping[str, Any], seed: int) -> dict[str
             ):
                 converged = step
                 break
-    beginning = {"losses": losses, "held": [float(f"{value:.5g}") for value in (start, begun)]}
+    beginning = {"losses": losses, "held": [float(f"{value:.5g}") for value in shown]}
     if settings["steps"] <= _BEGINNING:
         return beginning
     return {"converged": converged, **curve_points(accuracy, every), **beginning}
@@ -194,9 +195,9 @@ LEFT_TRANSFORMER = Experiment(
     },
     work=transformer_curves,
     summarise=_summarise_left,
-    slice=("b32", {"seeds": [0], "steps": _BEGINNING}),
-    others=(("b32", {"seeds": [4], "steps": _BEGINNING}), ("b32", {"seeds": [9], "steps": _BEGINNING})),
-    rounding=FIFTH_DIGIT,  # five steps in float32 through BLAS
+    slice=("b32", {"seeds": [0], "steps": _REPEATED}),
+    others=(("b32", {"seeds": [4], "steps": _REPEATED}), ("b32", {"seeds": [9], "steps": _REPEATED})),
+    rounding=FIFTH_DIGIT,  # starts moved by 2^-20 of every weight change the three losses by less than 2e-5
 )
 
 
@@ -217,7 +218,7 @@ ROW_TRANSFORMER = Experiment(
     },
     work=transformer_curves,
     summarise=_summarise_row,
-    slice=("b32", {"seeds": [0], "steps": _BEGINNING}),
-    others=(("b32", {"seeds": [2], "steps": _BEGINNING}), ("b32", {"seeds": [4], "steps": _BEGINNING})),
+    slice=("b32", {"seeds": [0], "steps": _REPEATED}),
+    others=(("b32", {"seeds": [2], "steps": _REPEATED}), ("b32", {"seeds": [4], "steps": _REPEATED})),
     rounding=FIFTH_DIGIT,
 )
