@@ -21,6 +21,21 @@ def test_minimal_polynomials_of_sums_of_roots():
     assert minimal_polynomial(root(2) + (1 << (BITS - 400)), BITS, (4,)) is None  # not quite
 
 
+def test_many_bits_are_used_where_few_do_not_suffice():
+    """A sum of four roots over 1000, of degree 16: its polynomial has coefficients of 155 bits."""
+    found = {
+        bits: minimal_polynomial(sum(isqrt(k << (2 * bits)) for k in (2, 3, 5, 7)) // 1000, bits)
+        for bits in (3300, 5000)
+    }
+    assert found[3300] is None
+    assert found[5000] is not None
+    assert len(found[5000]) == 17
+    assert found[5000][1::2] == (0,) * 8
+    whole, rest = divmod(10**48, found[5000][-1])
+    assert rest == 0
+    assert all(c * whole % 1000**i == 0 for i, c in enumerate(found[5000]))  # the sum itself is an algebraic integer
+
+
 def test_a_field_holds_what_it_was_made_for():
     numbers = [root(2) // 3, root(6), (1 << BITS) // 5]
     found = field_of(numbers, BITS)
