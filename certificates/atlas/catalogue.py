@@ -52,7 +52,7 @@ EXACT = frozenset(
         "00/11", "01/23", "000/001", "000/011", "000/111", "001/001", "001/010", "001/011", "001/110", "012/012",
         "012/120", "000/000/001", "000/000/011", "000/000/111", "000/001/010", "000/001/011", "000/001/111",
         "000/011/011", "000/012/021", "000/111/222", "001/001/110", "001/022/121", "001/112/220", "012/345/678",
-        "latin:5:reduced:1", "latin:5:reduced:15", "latin:6:reduced:1", "latin:6:reduced:2",
+        "latin:5:reduced:1", "latin:5:reduced:15", "latin:6:reduced:1", "latin:6:reduced:2", "latin:6:reduced:5",
         "latin:6:reduced:34", "latin:6:reduced:41", "latin:6:reduced:225", "latin:6:reduced:244",
         "latin:6:reduced:1746", "latin:7:steiner",
     )

@@ -81,6 +81,12 @@ def _document(optimum: SharpOptimum, directions: Sequence[Fixed]) -> Document | 
     if found is None:
         return None
     field, square, multipliers, spaces = found
+    others = other_directions(optimum, directions, lambda w: _inside(optimum, found[0], w) is not None)
+    inside = [_inside(optimum, field, w) for w in others]
+    if None in inside and (larger := _recognised(optimum, [*directions, *others])) is not None:
+        field, square, multipliers, spaces = larger
+    else:
+        spaces = [*spaces, *(one for one in inside if one is not None)]
     zero = fmpq_poly([0])
     matrices = [
         [
@@ -89,20 +95,15 @@ def _document(optimum: SharpOptimum, directions: Sequence[Fixed]) -> Document | 
         ]
         for k in range(optimum.table.label_count)
     ]
-    used = [_best_neurons(field, matrices, square, w, root) for w, root in spaces]
-    if not all(one.basis for one in used):
+    best = [_best_neurons(field, matrices, square, w, root) for w, root in spaces]
+    used = best[: len(directions)]
+    if not all(one.basis for one in best):
         return None
     few = few_neurons(field, optimum, used)
     below = None if few is None else exact_neurons(field, optimum, square, few)
     if below is None and (below := exact_neurons(field, optimum, square, used)) is None:
         return None
-    others = []
-    for w in other_directions(optimum, directions):
-        elements = [field.element(number) for number in (*w, _root(optimum, w))]
-        exact = [element for element in elements if element is not None]
-        if len(exact) == len(elements):
-            others.append(_best_neurons(field, matrices, square, exact[:-1], exact[-1]))
-    above = exact_matrix(field, optimum, square, matrices, [*used, *others])
+    above = exact_matrix(field, optimum, square, matrices, best)
     if above is None:
         return None
     made = _assembled(optimum, field, square, multipliers, below, above)
@@ -120,6 +121,13 @@ def _best_neurons(
     N = range(len(matrices[0]))
     shifted = [[field.dot(w, [matrix[i][j] for matrix in matrices]) - (root if i == j else 0) for j in N] for i in N]
     return BestNeurons(w, field.times(square, field.inverse(root)), field.nullspace(shifted))
+
+
+def _inside(optimum: SharpOptimum, field: NumberField, w: Fixed) -> tuple[list[Element], Element] | None:
+    """w and |w| phi as numbers of a field; None where they are not recognised."""
+    elements = [field.element(int(number)) for number in (*w, _root(optimum, w))]
+    exact = [element for element in elements if element is not None]
+    return (exact[:-1], exact[-1]) if len(exact) == len(elements) else None
 
 
 def _root(optimum: SharpOptimum, w: Fixed) -> int:

@@ -24,6 +24,7 @@ from lemmata.certificates.operations.column_program import Columns, optimal_mass
 from lemmata.certificates.operations.forms import monomials
 from lemmata.certificates.operations.number_field import Element, NumberField
 from lemmata.certificates.operations.sharp_optimum import SharpOptimum
+from lemmata.certificates.operations.special_points import echelon
 
 __all__ = ["BestNeurons", "exact_matrix", "exact_neurons", "few_neurons"]
 
@@ -33,6 +34,11 @@ ZERO, ONE = fmpq_poly([0]), fmpq_poly([1])
 
 DENOMINATORS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 256, 1024, 4096, 2**16, 2**24)
 """That are tried for the free entries, in turn."""
+FACES = 2
+"""A kernel beyond the monomials of best neurons is looked for once."""
+HIDDEN, LARGEST_DENOMINATOR, WHOLE = 1e-6, 5000, 1e-3
+"""Its eigenvalues are below this share of the largest, its vectors over a common denominator that is smaller, and so
+close to whole numbers times that one: they are first order where the eigenvalues are second."""
 INNER = 1e-7
 """The least eigenvalue of an inner solution is above this."""
 CLOSE = 1e-9
@@ -308,33 +314,61 @@ def exact_matrix(
         for one in spaces
         for x, y in combinations_with_replacement(one.basis, 2)
     ]
-    for v in kernel:
-        for i in range(n):
-            row = [ZERO] * count
-            for j, entry in enumerate(v):
-                row[orbit[i, j]] = row[orbit[i, j]] + entry
-            system.append(row)
-            values.append(ZERO)
-    A, b = _floats(field, system), _floats(field, [values])[0]
-    sizes = np.where(np.abs(A).max(axis=1) > 0, np.abs(A).max(axis=1), 1.0)
-    affine = _affine(A / sizes[:, None], b / sizes)
-    if affine is None:
+    for _ in range(FACES):
+        equations_of_kernel = [_orbit_sums(row, v, count) for v in kernel for row in orbit]
+        whole, right_side = [*system, *equations_of_kernel], [*values, *(ZERO for _ in equations_of_kernel)]
+        A, b = _floats(field, whole), _floats(field, [right_side])[0]
+        sizes = np.where(np.abs(A).max(axis=1) > 0, np.abs(A).max(axis=1), 1.0)
+        affine = _affine(A / sizes[:, None], b / sizes)
+        if affine is None:
+            return None
+        independent = _independent(field, kernel, moves)
+        known = _floats(field, independent) if independent else np.zeros((0, n))
+        outside = scipy.linalg.null_space(known / np.linalg.norm(known, axis=1)[:, None]) if len(known) else np.eye(n)
+        start, directions = affine
+        linear = np.array([outside.T @ one[orbit] @ outside for one in directions])
+        shape = (-1, outside.shape[1], outside.shape[1])
+        near, least = _inner([outside.T @ start[orbit] @ outside], [linear.reshape(shape)])
+        near = start + near @ directions
+        if least >= INNER:
+            break
+        hidden = _rational_kernel(outside, outside.T @ near[orbit] @ outside)
+        if hidden is None:
+            return None
+        kernel = [*kernel, *hidden]
+    else:
         return None
-    independent = _independent(field, kernel, moves)
-    known = _floats(field, independent) if independent else np.zeros((0, n))
-    outside = scipy.linalg.null_space(known / np.linalg.norm(known, axis=1)[:, None]) if len(known) else np.eye(n)
-    start, directions = affine
-    linear = np.array([outside.T @ one[orbit] @ outside for one in directions])
-    inner = _inner([outside.T @ start[orbit] @ outside], [linear.reshape(-1, outside.shape[1], outside.shape[1])])
-    if inner[1] < INNER:
-        return None
-    near, least = start + inner[0] @ directions, inner[1]
 
     def fits(z: Floats) -> bool:
         return float(np.linalg.eigvalsh(outside.T @ z[orbit] @ outside).min()) > KEPT * least
 
-    solved = _pinned(field, system, values, near, fits)
+    solved = _pinned(field, whole, right_side, near, fits)
     return None if solved is None else ([[solved[c] for c in row] for row in orbit], independent)
+
+
+def _orbit_sums(orbits: NDArray[np.int64], v: Vector, count: int) -> Vector:
+    """The coefficients of the unknowns, one for each orbit, in the product of a row of the matrix with v."""
+    row = [ZERO] * count
+    for j, entry in zip(orbits, v, strict=True):
+        row[j] = row[j] + entry
+    return row
+
+
+def _rational_kernel(outside: Floats, P: Floats) -> list[Vector] | None:
+    """What is in the kernel of every matrix of a proof beyond the known vectors, if it has a basis of fractions.
+
+    Args:
+        outside: an orthonormal basis (n, r) of the complement of the known vectors.
+        P: a matrix of a proof in it, (r, r), with no more of a kernel than it must have.
+    """
+    sizes, vectors = np.linalg.eigh(P)
+    space = outside @ vectors[:, sizes < HIDDEN * sizes[-1]]
+    basis = echelon(space @ space.T)
+    for denominator in range(1, LARGEST_DENOMINATOR if len(basis) else 1):
+        whole = np.rint(basis * denominator)
+        if np.abs(basis * denominator - whole).max() < WHOLE:
+            return [[fmpq(int(z), denominator) * ONE for z in row] for row in whole]
+    return None
 
 
 def _pair_orbits(moves: NDArray[np.int64]) -> NDArray[np.int64]:

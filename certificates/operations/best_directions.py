@@ -8,7 +8,7 @@ every best neuron in its kernel, also of those that no optimal network needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement, product
 from math import gcd
 
@@ -90,22 +90,22 @@ def simple_directions(optimum: SharpOptimum) -> Iterator[list[Fixed]]:
             yield found
 
 
-def other_directions(optimum: SharpOptimum, used: Sequence[Fixed]) -> Iterator[Fixed]:
+def other_directions(
+    optimum: SharpOptimum, used: Sequence[Fixed], preferred: Callable[[Fixed], bool] = lambda _: True
+) -> list[Fixed]:
     """Directions whose best neurons have monomials beyond those of the used ones and of their images.
 
-    Simple ones come first, then those of best neurons to which ascents lead and that Newton's method refines.
+    Where best neurons form continua, simple ones come first, of these the preferred ones; then those of best neurons
+    to which ascents lead and that Newton's method refines.
     """
     matrices, square = optimum.floats()
     span = _Span(optimum, matrices)
     for w in used:
         span.take(_space(matrices, _rounded(w, optimum.bits), square**0.5))
-    if not optimum.freedom:
-        pool, spaces = [], []
-    else:
-        pool, spaces = _simple_pool(optimum)
-    for w, space in zip(pool, spaces, strict=True):
-        if span.take(space):
-            yield _scaled(w, optimum.bits)
+    pool, spaces = _simple_pool(optimum) if optimum.freedom else ([], [])
+    simple = [(_scaled(w, optimum.bits), space) for w, space in zip(pool, spaces, strict=True)]
+    beyond = [(w, space) for w, space in simple if span.beyond(space)]
+    found = [w for w, space in sorted(beyond, key=lambda one: not preferred(one[0])) if span.take(space)]
     refined = 0
     for x in _best_neurons(matrices, square):
         if refined < MOST_REFINED and span.beyond(x[:, None]):
@@ -114,7 +114,8 @@ def other_directions(optimum: SharpOptimum, used: Sequence[Fixed]) -> Iterator[F
             if point is not None:
                 (w,) = directions_of(optimum, point[None])
                 span.take(_space(matrices, _rounded(w, optimum.bits), square**0.5))
-                yield w
+                found.append(w)
+    return found
 
 
 class _Span:

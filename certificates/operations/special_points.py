@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lemmata.certificates.operations.column_program import Columns, optimal_masses
 from lemmata.certificates.operations.sharp_optimum import Fixed, Floats, SharpOptimum, fixed, refined
 
-__all__ = ["sharp_point", "special_points"]
+__all__ = ["echelon", "sharp_point", "special_points"]
 
 STARTS, STEPS = 12, 3000
 """Of the ascent in each space."""
@@ -74,13 +74,13 @@ def _spaces(permutations: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for one, other in combinations(list(projections.values())[:PAIRED], 2):
         add(np.concatenate([np.eye(N) - one, np.eye(N) - other]))
     for projection in sorted(projections.values(), key=np.trace)[:SPACES]:
-        basis = _echelon(projection)
+        basis = echelon(projection)
         whole = np.rint(basis).astype(np.int64)
         if np.abs(basis - whole).max() < 1e-7:
             yield whole
 
 
-def _echelon(matrix: Floats) -> Floats:
+def echelon(matrix: Floats) -> Floats:
     """The reduced echelon form of the rows."""
     rows, rank = matrix.copy(), 0
     for column in range(rows.shape[1]):
