@@ -21,10 +21,10 @@ from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
 from lemmata.certificates.operations.column_program import Columns, optimal_masses
+from lemmata.certificates.operations.exact_equations import rational_kernel
 from lemmata.certificates.operations.forms import monomials
 from lemmata.certificates.operations.number_field import Element, NumberField
 from lemmata.certificates.operations.sharp_optimum import SharpOptimum
-from lemmata.certificates.operations.special_points import echelon
 
 __all__ = ["BestNeurons", "exact_matrix", "exact_neurons", "few_neurons"]
 
@@ -36,9 +36,6 @@ DENOMINATORS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 256, 1024, 4096, 2**16, 2**24)
 """That are tried for the free entries, in turn."""
 FACES = 2
 """A kernel beyond the monomials of best neurons is looked for once."""
-HIDDEN, LARGEST_DENOMINATOR, WHOLE = 1e-6, 5000, 1e-3
-"""Its eigenvalues are below this share of the largest, its vectors over a common denominator that is smaller, and so
-close to whole numbers times that one: they are first order where the eigenvalues are second."""
 INNER = 1e-7
 """The least eigenvalue of an inner solution is above this."""
 CLOSE = 1e-9
@@ -332,10 +329,10 @@ def exact_matrix(
         near = start + near @ directions
         if least >= INNER:
             break
-        hidden = _rational_kernel(outside, outside.T @ near[orbit] @ outside)
-        if hidden is None:
+        hidden = rational_kernel(outside, outside.T @ near[orbit] @ outside)
+        if not hidden:
             return None
-        kernel = [*kernel, *hidden]
+        kernel += [[fmpq(z.numerator, z.denominator) * ONE for z in v] for v in hidden]
     else:
         return None
 
@@ -352,23 +349,6 @@ def _orbit_sums(orbits: NDArray[np.int64], v: Vector, count: int) -> Vector:
     for j, entry in zip(orbits, v, strict=True):
         row[j] = row[j] + entry
     return row
-
-
-def _rational_kernel(outside: Floats, P: Floats) -> list[Vector] | None:
-    """What is in the kernel of every matrix of a proof beyond the known vectors, if it has a basis of fractions.
-
-    Args:
-        outside: an orthonormal basis (n, r) of the complement of the known vectors.
-        P: a matrix of a proof in it, (r, r), with no more of a kernel than it must have.
-    """
-    sizes, vectors = np.linalg.eigh(P)
-    space = outside @ vectors[:, sizes < HIDDEN * sizes[-1]]
-    basis = echelon(space @ space.T)
-    for denominator in range(1, LARGEST_DENOMINATOR if len(basis) else 1):
-        whole = np.rint(basis * denominator)
-        if np.abs(basis * denominator - whole).max() < WHOLE:
-            return [[fmpq(int(z), denominator) * ONE for z in row] for row in whole]
-    return None
 
 
 def _pair_orbits(moves: NDArray[np.int64]) -> NDArray[np.int64]:

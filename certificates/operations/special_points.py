@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmata.certificates.operations.column_program import Columns, optimal_masses
+from lemmata.certificates.operations.exact_equations import echelon
 from lemmata.certificates.operations.sharp_optimum import Fixed, Floats, SharpOptimum, fixed, refined
 
-__all__ = ["echelon", "sharp_point", "special_points"]
+__all__ = ["sharp_point", "special_points"]
 
 STARTS, STEPS = 12, 3000
 """Of the ascent in each space."""
@@ -78,24 +79,6 @@ def _spaces(permutations: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         whole = np.rint(basis).astype(np.int64)
         if np.abs(basis - whole).max() < 1e-7:
             yield whole
-
-
-def echelon(matrix: Floats) -> Floats:
-    """The reduced echelon form of the rows."""
-    rows, rank = matrix.copy(), 0
-    for column in range(rows.shape[1]):
-        if rank == len(rows):
-            break
-        pivot = rank + int(np.argmax(np.abs(rows[rank:, column])))
-        if abs(rows[pivot, column]) < 1e-9:
-            continue
-        rows[[rank, pivot]] = rows[[pivot, rank]]
-        rows[rank] /= rows[rank, column]
-        for i in range(len(rows)):
-            if i != rank:
-                rows[i] -= rows[i, column] * rows[rank]
-        rank += 1
-    return rows[:rank]
 
 
 def _isolated(forms: Floats, basis: NDArray[np.int64], best: float, rng: np.random.Generator) -> Iterator[Floats]:
