@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -76,7 +77,7 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
         table = _table(settings)
         return {first.key: dumps(surveyed_certificate(table, operation_symmetries(table)).document)}
     if first.section == "exact":
-        table = _table(settings)
+        table = replace(_table(settings), name=first.name.removesuffix(" exactly"))
         symmetries = operation_symmetries(table)
         for seed in range(SEEDS):
             enclosure = certify_operation(table, symmetries=symmetries, seed=seed, apart=False, seconds=0)
