@@ -35,7 +35,7 @@ def test_floats_count_with_their_binary_values() -> None:
     assert margin_bounds(network.hidden, network.bias, network.readout, (2, 5, 6), network.output_bias) == (1, 1)
     tenth = margin_bounds(np.array([[0.1]]), np.array([0.0]), np.array([1.0]), (0,), 0)
     assert tenth == (0, fmpq(*(0.1).as_integer_ratio()))
-    assert margin_bounds([[2, -1]], [1], [3], (0,), -1) == (-5, 11)  # 3 relu(2 +- 1 + 1) - 1, 1 - 3 relu(-2 +- 1 + 1)
+    assert margin_bounds([[2, -1]], [1], [3], (0,), -1) == (1, 11)  # 3 relu(2 +- 1 + 1) - 1, 1 - 3 relu(-2 +- 1 + 1)
 
 
 @pytest.mark.parametrize(
