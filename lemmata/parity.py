@@ -21,7 +21,7 @@ one step    sign_gradient, derivative_table, population_gradient, batch_gradient
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
             feature_distance, feature_range; short_loss_bound, short_batch, noise_tail;
             correlation_bound, correlation_limit
-losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
+losses      parity_losses, margin_range, margin_bounds, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy;
             initial_architecture, train_architecture
 correlation best_correlation, verify_correlation
@@ -134,6 +134,7 @@ from lemmata.numerics.parity.feature_distance import feature_distance, feature_r
 from lemmata.numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
 from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
+from lemmata.numerics.parity.margin_bounds import margin_bounds
 from lemmata.numerics.parity.one_step import (
     batch_gradient,
     derivative_table,

@@ -14,7 +14,7 @@ proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bou
          head_view: what few heads cannot see; repeated_counts, repeated_variance, repeated_few_heads_bound: q < N;
          query_key_bound, attention_change
 bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
-         clipping_level, clipped_excess_risk: with clipped outputs;
+         clipping_level, clipped_excess_risk, fast_excess_risk: with clipped outputs;
          encode_query_key, decode_query_key: short codes of query-key matrices
 memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
          Codebook, codebook_layer, storing_layer, quantisation_error
@@ -96,7 +96,7 @@ from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_s
 from lemmata.constructions.tokens.separating import SeparatingAttention, separating_attention
 from lemmata.constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
 from lemmata.numerics.tokens.attention import blocked_attention
-from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level
+from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level, fast_excess_risk
 from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,

@@ -33,6 +33,7 @@ from lemmata.theorems.qstr import test_recurrent_gates as gates
 from lemmata.theorems.qstr import test_recurrent_limits as memory
 from lemmata.theorems.qstr import test_recurrent_networks as rnn
 from lemmata.theorems.qstr import test_recurrent_upper_class as upper
+from lemmata.theorems.qstr import test_remarks as clipped
 from lemmata.theorems.qstr import test_transformer_covers as covers
 from lemmata.theorems.qstr import test_transformer_risks as risks
 from lemmata.theorems.qstr.experiments import samples, training
@@ -205,6 +206,8 @@ FAULTS = [
          lambda f: lambda codes, t, y, L, d: f(codes, (t + 1) % codes.count, y, L, d), L=2, n=12),
     seen("the norm of one layer", "ext-coded-interpolation", least,
          "chances_of_different_indices_and_small_labels", "coded_norm", result(lambda size: size / 2), N=1000, n=5),
+    seen("half of the squared errors", "remark-clipping", clipped,
+         "with_clipping_small_risks_are_found_at_a_fast_rate", "fast_excess_risk", result(lambda bound: bound / 2)),
     seen("the constant of the covering", "proposition-8", memory, "constants_for_a_risk_of_one_hundredth",
          "least_squared_norm", result(lambda size: size / 29)),
     seen("a backward state that runs forward", "definition-rnn-lower", lower, "the_residual_network_is_a_member",

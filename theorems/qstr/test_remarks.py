@@ -24,7 +24,7 @@ from lemmata.constructions.tokens.interpolation import (
 )
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import Array
-from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level
+from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level, fast_excess_risk
 from lemmata.numerics.tokens.links import linear_link, max_link, mean_link
 from lemmata.numerics.tokens.prompts import Prompts, averaged_risk, draw_prompts, pointwise_risk, population_risk
 from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk, truncation_level
@@ -227,3 +227,43 @@ def test_with_clipping_the_norms_enter_by_their_logarithms() -> None:
         ones = TransformerClass(1, 1, 3, arb(1), arb(1), arb(1), arb(1))
         level, log = float(truncation_level(TokenTask(1, 1, 1, 1), ones, n)), math.log(2 * n * 528)
         assert level == pytest.approx(4 * max(math.e**2 * log, 2 * math.e * log + 3), rel=1e-12)
+
+
+@check("qstr:remark-clipping", grade="enclosed", target="printed", cases="the task of the notebook; n = 10^9 to 10^16")
+@proof_steps("remarks.md: 10")
+def test_with_clipping_small_risks_are_found_at_a_fast_rate() -> None:
+    """The bound of step 10 in floats; 10^10 prompts in place of 10^16; 1/n until n^(-1/2) is what remains."""
+    task, found = TokenTask(1000, 4, 2, 64), {}
+    for n in (10**9, 10**10, 10**11, 10**12, 10**16):
+        networks = TransformerClass(2, 16, 196, arb(1), arb(1), arb(200), task.embedding_norm(n))
+        found[n] = float(fast_excess_risk(task, networks, n, fmpq(1, 100)))
+        r, clip = float(networks.embedding_norm), float(clipping_level(task, n))
+        reach, best = math.sqrt(2 * r * r + 1), math.inf
+        for j in range(1, 60):
+            rho = clip / 2**j
+            readouts = (16 + 16 * 393) * math.log(1 + 2 * reach / (rho / 4))
+            matrices = 2 * 196**2 * math.log(1 + 2 * math.sqrt(2) * 200 * r * 2 * r**2 / rho)
+            best = min(best, (2 * rho + clip * math.sqrt(8 * (readouts + matrices + math.log(100)) / n)) ** 2)
+        assert found[n] == pytest.approx(best + n**-0.5 + 4 * clip**2 * 1000**-0.5 * n**-1.5, rel=1e-9)
+        near = float(fast_excess_risk(task, networks, n, fmpq(1, 100), fmpq(1, 4)))
+        assert near > found[n] + 1
+    assert found[10**9] > 1 > 0.52 > found[10**10]
+    assert found[10**10] > 8 * found[10**11] > 64 * found[10**12]
+    networks = TransformerClass(2, 16, 196, arb(1), arb(1), arb(200), task.embedding_norm(10**16))
+    assert excess_risk(task, networks, 10**16, fmpq(1, 100)) > 1
+    assert clipped_excess_risk(task, networks, 10**16, fmpq(1, 100)) > 10**5 * found[10**16]
+
+
+@check("qstr:remark-clipping", grade="exact", target="printed", supporting=True, cases="binomial laws, n = 5, 40, 300")
+@proof_steps("remarks.md: 10")
+def test_means_of_bounded_numbers_are_seldom_far_below() -> None:
+    """P(sqrt(mean) < sqrt(mu) - sqrt(2 t/n)) <= e^-t for coins with mean mu, exactly; without the 2 it fails."""
+    failed = False
+    for n, mu in product((5, 40, 300), (fmpq(1, 50), fmpq(1, 5), fmpq(1, 2))):
+        masses = [math.comb(n, k) * mu**k * (1 - mu) ** (n - k) for k in range(n + 1)]
+        for k in range(int(n * mu) + 1):
+            below = arb(sum(masses[: k + 1], start=fmpq(0)))
+            b = arb(mu).sqrt() - arb(fmpq(k, n)).sqrt()
+            assert below <= (-n * b * b / 2).exp()
+            failed |= bool(below > (-n * b * b * 4).exp())
+    assert failed

@@ -5,7 +5,7 @@ import math
 import pytest
 from flint import arb
 
-from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level
+from lemmata.numerics.tokens.clipped_bounds import clipped_excess_risk, clipping_level, fast_excess_risk
 from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass
 
 
@@ -27,3 +27,10 @@ def test_what_is_refused():
     networks = TransformerClass(1, 1, 10, arb(1), arb(1), arb(1), arb(3))
     with pytest.raises(ValueError, match="delta"):
         clipped_excess_risk(TokenTask(10, 2, 1, 4), networks, 5, 2)
+    with pytest.raises(ValueError, match="delta"):
+        fast_excess_risk(TokenTask(10, 2, 1, 4), networks, 5, 2)
+    with pytest.raises(ValueError, match="bounds embeddings by less"):
+        fast_excess_risk(TokenTask(10, 2, 1, 4), networks, 10**9, arb("0.1"))
+    wide = TransformerClass(1, 1, 10, arb(1), arb(1), arb(1), arb(100))
+    with pytest.raises(ValueError, match="approximation eps"):
+        fast_excess_risk(TokenTask(10, 2, 1, 4), wide, 5, arb("0.1"), -1)
