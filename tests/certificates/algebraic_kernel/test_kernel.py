@@ -36,7 +36,7 @@ def test_the_program_reads_files_alone(tmp_path):
     ("path", "new", "says"),
     [
         ("field.low", "1", "field: f has no zero between low and low + 1"),
-        ("proof.kernel.0.0", ["1", "0"], "proof.kernel[0]: is not in the kernel of the matrix"),
+        ("proof.kernel.0.0", ["3", "0"], "proof.kernel[0]: is not in the kernel of the matrix"),
         ("proof.kernel", [], "proof.matrix: is not shown to be positive semidefinite"),
         ("proof.matrix.0.0", ["1", "0"], "proof.matrix: the coefficient of the variables (0, 0, 0, 0) is another one"),
         ("multipliers.denominator", "1", "multipliers: their sum is not 1"),
