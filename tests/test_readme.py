@@ -75,8 +75,8 @@ def test_the_code_runs(path):
         assert [float(value) for value in first] == pytest.approx([1 / 2] + [-1 / 12] * 6, abs=1e-12)
     if "proof" in names:
         low, high = names["proof"].proved.loss  # type: ignore[attr-defined]
-        assert 0.0405 <= low < 0.0406
-        assert 0.0409 < high <= 0.0410
+        assert 0.0406 <= low < 0.0407
+        assert 0.0408 < high <= 0.0409
 
 
 def transcripts_of(path: Path) -> list[tuple[list[str], list[str]]]:

@@ -11,16 +11,22 @@ and an interval for the model's difference D of logits. With Z_1, Z_2 the eviden
 
 which is convex in D with its minimum at the Bayes predictor D* = ln(Z_2/Z_1): the largest value is at an end of the
 interval, the least at the point next to D*. Where the mean of D over a cell is known better, so is the mean of f.
+
+Or the first symbol is uniform and independent of the rows: then the evidence is half the product over both rows of
+a! b!/(a + b + 1)!, a and b its numbers of steps, the Bayes prediction is counting with plus one, and in place of the
+entropy rate stands the mean of -sum r ln r over the row r of x_t, (psi(A + 1) - psi(a_j + 1)) a_j/A summed over j, with
+a_j = 1 + the number of steps from x_t to j and A = a_1 + a_2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import factorial, inf
+from typing import Literal
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from lemmata.certificates.induction.intervals import down, up
@@ -30,11 +36,13 @@ from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.markov.enclosed import enclosed_extensions
 from lemmata.numerics.markov.losses import entropy_rate
 
-__all__ = ["BITS", "Bounds", "Cells", "Judgement", "judge", "outwards"]
+__all__ = ["BITS", "Bounds", "Cells", "Judgement", "Start", "judge", "outwards"]
 
 BITS = 128
 Bounds = tuple[float, float]
 """A number lies between these two, ends included."""
+Start = Literal["stationary", "uniform"]
+"""The law of the first symbol: that of the chain, or 1/k for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +110,16 @@ class Judgement:
     largest_distance: Bounds
 
 
-def judge(cells: Cells) -> Judgement:
-    """The losses and distances that follow from the cells, by ball arithmetic."""
+def judge(cells: Cells, start: Start = "stationary") -> Judgement:
+    """The losses and distances that follow from the cells, by ball arithmetic, for a law of the first symbol."""
     with precision(BITS):
         zero = arb(0)
         loss, bayes, bigram, mean = [zero, zero], zero, zero, [zero, zero]
         largest: list[arb] = [zero, zero]
-        classes, members = _classes(cells)
+        classes, members = _classes(cells, start)
+        rate = entropy_rate() if start == "stationary" else zero
         for one, kind in zip(classes, members, strict=True):
+            rate += one.row_entropy * int(cells.count[kind].sum())
             bayes += one.best_cost * int(cells.count[kind].sum())
             bigram += one.bigram_cost * int(cells.count[kind].sum())
             for cell in kind:
@@ -126,7 +136,6 @@ def judge(cells: Cells) -> Judgement:
                 share = sum(one.evidence, start=zero) * count
                 mean = [total + share * bound for total, bound in zip(mean, off, strict=True)]
                 largest = [ball_max([largest[0], least]), ball_max([largest[1], most])]
-        rate = entropy_rate()
         return Judgement(
             loss=outwards(loss[0] - rate, loss[1] - rate),
             bayes=outwards(bayes - rate, bayes - rate),
@@ -181,6 +190,8 @@ class _Class:
         best_cost: f(D*).
         bigram: the probability of the symbol 2 that counting with plus one gives.
         bigram_cost: f there.
+        row_entropy: what a sequence adds to the mean of -sum r ln r; 0 for a stationary start, whose entropy rate is
+            known.
     """
 
     evidence: tuple[arb, arb]
@@ -188,25 +199,41 @@ class _Class:
     best_cost: arb
     bigram: arb
     bigram_cost: arb
+    row_entropy: arb
 
 
-def _classes(cells: Cells) -> tuple[list[_Class], list[NDArray[np.int64]]]:
+def _classes(cells: Cells, start: Start) -> tuple[list[_Class], list[NDArray[np.int64]]]:
     """The classes of sequences with the same counts, and the numbers of their cells."""
     keys = np.stack([cells.first, cells.last, cells.stays, cells.changes], axis=1)
     different, number = np.unique(keys, axis=0, return_inverse=True)
     order = np.argsort(number.ravel(), kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(number.ravel()[order])) + 1)
-    return [_class(cells.t, *map(int, key)) for key in different], members
+    return [_class(cells.t, start, *map(int, key)) for key in different], members
 
 
-def _class(t: int, first: int, last: int, stays: int, changes: int) -> _Class:
-    one, two = (Z[0] for Z in enclosed_extensions(t - 1, first, np.array([stays]), np.array([changes])))
-    best = (two / one).log()
+def _class(t: int, start: Start, first: int, last: int, stays: int, changes: int) -> _Class:
     repeated = stays if last == 1 else t - 1 - stays - changes
     leaving = changes // 2  # changes alternate, and the last one led to the last symbol
     repeat = arb(repeated + 1) / (repeated + leaving + 2)
     bigram = 1 - repeat if last == 1 else repeat
-    return _Class((one, two), best, _cost(one, two, best), bigram, -two * bigram.log() - one * (1 - bigram).log())
+    entropy = arb(0)
+    if start == "stationary":
+        one, two = (Z[0] for Z in enclosed_extensions(t - 1, first, np.array([stays]), np.array([changes])))
+    else:
+        own, other = (repeated, leaving), (t - 1 - repeated - changes, changes - leaving)
+        evidence = arb(_row_evidence(*own) * _row_evidence(*other) / 2)
+        one, two = evidence * (1 - bigram), evidence * bigram
+        whole = arb(sum(own) + 3).digamma()
+        shares = [(arb(n + 1) / (sum(own) + 2), arb(n + 2).digamma()) for n in own]
+        entropy = evidence * sum((share * (whole - part) for share, part in shares), start=arb(0))
+    best = (two / one).log()
+    cost = -two * bigram.log() - one * (1 - bigram).log()
+    return _Class((one, two), best, _cost(one, two, best), bigram, cost, entropy)
+
+
+def _row_evidence(a: int, b: int) -> fmpq:
+    """The mean of r^a (1 - r)^b for a uniform r, a! b!/(a + b + 1)!."""
+    return fmpq(factorial(a) * factorial(b), factorial(a + b + 1))
 
 
 def _distances(low: arb, high: arb, counted: arb) -> tuple[arb, arb]:

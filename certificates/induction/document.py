@@ -18,13 +18,13 @@ from lemmata.constructions.networks.transformer import Transformer
 
 __all__ = ["FORMAT", "check_loss_document", "loss_document"]
 
-FORMAT = "lemmata loss of an induction head 2"
+FORMAT = "lemmata loss of an induction head 3"
 CLAIMS = tuple(part.name for part in fields(Judgement))
 SLACK = 1e-9
 """How much weaker than the proof a claim may be, for other versions of the libraries that round differently."""
 ROUNDING = 1e-15
 """How much stronger it may be for the same reason: some units in the last place of a bound."""
-SETTINGS = {"sequences": ("method", "t"), "classes": ("method", "t", "window", "grid")}
+SETTINGS = {"sequences": ("method", "t"), "classes": ("method", "t", "window", "grid", "blocks")}
 """What determines a proof, by its method."""
 
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise, product
-from typing import Literal
 
 import numpy as np
 from flint import arb, fmpq
 
-from lemmata.certificates.induction.cells import BITS, Judgement, judge, outwards
+from lemmata.certificates.induction.cells import BITS, Judgement, Start, judge, outwards
 from lemmata.certificates.induction.intervals import as_intervals
 from lemmata.certificates.induction.losses import LossCertificate, cells_of_sequences
 from lemmata.constructions.networks.transformer import Transformer
@@ -30,10 +29,8 @@ from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.systems import Array
 
-__all__ = ["MOST_EVALUATED", "Start", "evaluate_losses"]
+__all__ = ["MOST_EVALUATED", "evaluate_losses"]
 
-Start = Literal["stationary", "uniform"]
-"""The law of the first symbol: that of the chain, or 1/k for each."""
 MOST_EVALUATED = 1 << 10
 """The largest number of sequences that are run in balls."""
 AT_ONCE = 64
@@ -67,7 +64,7 @@ def evaluate_losses(model: Transformer, t: int, start: Start) -> LossCertificate
             proved = judge(cells_of_sequences(t, as_intervals(logits[:, 1] - logits[:, 0])))
         else:
             proved = _judged(logits, k, t)
-    return LossCertificate(t, "sequences", t, 0, proved, k**t, t * k**t, time.perf_counter() - begun)
+    return LossCertificate(t, "sequences", t, 0, 1, proved, k**t, t * k**t, time.perf_counter() - begun)
 
 
 def _logits(model: Transformer, t: int) -> Array:

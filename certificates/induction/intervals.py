@@ -26,7 +26,21 @@ from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.systems import Array
 
-__all__ = ["EXP_RANGE", "EXP_TABLE", "add", "as_intervals", "down", "exp_high", "exp_low", "multiply", "up"]
+__all__ = [
+    "EXP_RANGE",
+    "EXP_TABLE",
+    "add",
+    "as_intervals",
+    "down",
+    "exp_high",
+    "exp_low",
+    "interval_dot",
+    "interval_sum",
+    "lower_end",
+    "multiply",
+    "up",
+    "upper_end",
+]
 
 _OUTWARDS = 2.0**-51
 _TINY = 2.0**-1000
@@ -61,29 +75,50 @@ def as_intervals(balls: Array) -> NDArray[np.float64]:
     return result
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def down(x: float) -> float:
     """A number below the true value of which x is the rounded one."""
     return x - (np.abs(x) * _OUTWARDS + _TINY)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def up(x: float) -> float:
     """A number above the true value of which x is the rounded one."""
     return x + (np.abs(x) * _OUTWARDS + _TINY)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def add(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     """The sum of two intervals."""
     return down(a[0] + b[0]), up(a[1] + b[1])
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def multiply(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     """The product of two intervals."""
     p, q, r, s = a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1]
     return down(min(p, q, r, s)), up(max(p, q, r, s))
+
+
+# The same for arrays, which would be compiled for every shape.
+lower_end: Any = down.py_func
+upper_end: Any = up.py_func
+
+
+def interval_sum(a: Any, b: Any) -> Any:
+    """The sums of intervals, arrays of shapes (..., 2)."""
+    total = a + b
+    return np.stack([lower_end(total[..., 0]), upper_end(total[..., 1])], axis=-1)
+
+
+def interval_dot(a: Any, b: Any) -> Any:
+    """sum_g a_g b_g of intervals, shape (..., 2) for shapes (..., G, 2)."""
+    ends = [a[..., i] * b[..., j] for i in (0, 1) for j in (0, 1)]
+    low, high = lower_end(np.minimum.reduce(ends)), upper_end(np.maximum.reduce(ends))
+    total = np.zeros((*low.shape[:-1], 2))
+    for g in range(low.shape[-1]):
+        total = interval_sum(total, np.stack([low[..., g], high[..., g]], axis=-1))
+    return total
 
 
 @njit(cache=True)

@@ -15,15 +15,17 @@ from lemmata.certificates.induction.intervals import add, down, exp_high, exp_lo
 
 __all__ = [
     "all_outputs",
+    "exponentials",
     "extreme_ratios",
     "least_totals",
     "sums_of_squares",
-    "token_terms",
     "window_counts",
-    "window_masses",
+    "window_means",
 ]
 
 FloatArray = NDArray[np.float64]
+POINTS = 6
+"""How many means are tried between the least and the largest one, whatever the number of ones."""
 Interval = tuple[float, float]
 IntArray = NDArray[np.int64]
 
@@ -108,101 +110,222 @@ def all_outputs(
 
 
 @njit(cache=True)
-def window_masses(t: int, known: int, weights: FloatArray) -> FloatArray:
-    """The masses of layer 1 by position 1, ..., t and last symbols, shape (t, 2^known, 2).
+def _ones(j: int, stays: int, changes: int, last: int) -> int:
+    """The number of symbols 1 among j + 1 symbols with so many steps from 0 to 0 and changes."""
+    return j - stays - changes + (changes + 1 + last) // 2
 
-    At a position j < known the codes are those of all its j symbols.
+
+@njit(cache=True)
+def _ones_before(j: int, known: int, full: int, stays: int, changes: int) -> int:
+    """The number of symbols 1 before the known ones, which the last ones of the code `full` are, up to token j."""
+    count = _ones(j, stays, changes, full & 1)
+    for place in range(min(j + 1, known)):
+        count -= (full >> place) & 1
+    return count
+
+
+@njit(cache=True)
+def window_means(t: int, known: int, weights: FloatArray, y: FloatArray) -> FloatArray:
+    """The mean of y over the rows up to token j, by its last `known` symbols and the number of symbols 1 before them.
+
+    Args:
+        t: the number of tokens, the last of all rows.
+        known: how many symbols are known.
+        weights: e of token j and its symbol for a row and its symbol, shape (t, 2, rows, 2, 2); not negative.
+        y: by the symbol of token j, the row and its symbol, shape (2, rows, 2, 2).
+
+    Returns:
+        Bounds over all earlier symbols that have the number of ones, shape (t, 2^known, t, 2), NaN beyond.
     """
-    out = np.full((t, 2**known, 2), np.nan)
-    for j in range(1, t + 1):
-        n = min(j, known)
+    front = weights.shape[2] - t
+    out = np.full((t, 2**known, t, 2), np.nan)
+    e, z = np.empty((front + known, 2)), np.empty((front + known, 2))
+    before, now, more, last = np.empty(t + 1), np.empty(t + 1), np.empty(t + 1), 0.0
+    for j in range(t):
+        n = min(j + 1, known)
+        earlier = j + 1 - n
         for code in range(2**n):
-            out[j - 1, code] = mass(weights, code, n, j)
+            w, values = weights[j, code & 1], y[code & 1]
+            for place in range(front + n):
+                row, symbol = place, 0
+                if place >= front:
+                    row, symbol = front + j - (place - front), (code >> (place - front)) & 1
+                for end in range(2):
+                    e[place, end], z[place, end] = w[row, symbol, end], values[row, symbol, end]
+            tail_e, tail_z = w[front : front + earlier], values[front : front + earlier]
+            high = _largest_mean(1.0, front + n, e, z, tail_e, tail_z)
+            low = -_largest_mean(-1.0, front + n, e, z, tail_e, tail_z)
+            for side in range(2):
+                sign, least, most = (1.0, low, high) if side == 1 else (-1.0, -high, -low)
+                for ones in range(earlier + 1):
+                    before[ones], out[j, code, ones, side] = np.inf, sign * most
+                if earlier == 0 or not low < high:
+                    continue
+                for point in range(POINTS):
+                    rho = most if point == POINTS - 1 else least + (most - least) * (point / (POINTS - 1))
+                    _sums_by_ones(sign, rho, front + n, e, z, tail_e, tail_z, more, now)
+                    for ones in range(earlier + 1):
+                        if now[ones] <= 0.0 and before[ones] > 0.0:
+                            bound = rho if point == 0 else _chord(last, rho, before[ones], now[ones])
+                            out[j, code, ones, side] = sign * bound
+                        # once not above 0, it stays so: what rounding adds later changes nothing
+                        before[ones] = now[ones] if before[ones] > 0.0 else before[ones]
+                    last = rho
     return out
 
 
 @njit(cache=True)
-def token_terms(
-    t: int,
+def _largest_mean(
+    sign: float, known: int, e: FloatArray, z: FloatArray, tail_e: FloatArray, tail_z: FloatArray
+) -> float:
+    """At least the largest mean of sign z, over so many known rows and all symbols of the tail.
+
+    Newton's method finds a number rho that is almost the largest mean; what is returned is one for which sum of
+    e (sign z - rho) is seen not to be positive, or the largest sign z.
+    """
+    side = 1 if sign > 0 else 0
+    top = -np.inf
+    for i in range(known):
+        top = max(top, sign * z[i, side])
+    for i in range(len(tail_e)):
+        top = max(top, sign * tail_z[i, 0, side], sign * tail_z[i, 1, side])
+    rho = -np.inf
+    for _ in range(8):
+        above, below = 0.0, 0.0
+        for i in range(known):
+            value = sign * z[i, side]
+            weight = e[i, 1] if value >= rho else e[i, 0]
+            above, below = above + weight * value, below + weight
+        for i in range(len(tail_e)):
+            zero, one = sign * tail_z[i, 0, side], sign * tail_z[i, 1, side]
+            a = tail_e[i, 0, 1] if zero >= rho else tail_e[i, 0, 0]
+            b = tail_e[i, 1, 1] if one >= rho else tail_e[i, 1, 0]
+            if rho == -np.inf or a * (zero - rho) >= b * (one - rho):
+                above, below = above + a * zero, below + a
+            else:
+                above, below = above + b * one, below + b
+        if not below > 0.0 or not above / below > rho:
+            break
+        rho = above / below
+    if not rho > -np.inf:
+        return top
+    room = 2.0**-46 * (abs(rho) + abs(top)) + 2.0**-500
+    for _ in range(8):
+        total = 0.0
+        for i in range(known):
+            total = up(total + _term(sign, sign * (rho + room), e[i], z[i, side]))
+        for i in range(len(tail_e)):
+            zero = _term(sign, sign * (rho + room), tail_e[i, 0], tail_z[i, 0, side])
+            total = up(total + max(zero, _term(sign, sign * (rho + room), tail_e[i, 1], tail_z[i, 1, side])))
+        if total <= 0.0:
+            return min(rho + room, top)
+        room *= 16.0
+    return top
+
+
+@njit(cache=True)
+def _sums_by_ones(
+    sign: float,
+    rho: float,
     known: int,
-    final: int,
-    masses: FloatArray,
-    pairs: FloatArray,
-    steps: FloatArray,
-    copied: FloatArray,
-    table: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Intervals of e_j and v_j for a query after `known` given symbols, by position and last symbols, NaN beyond.
+    e: FloatArray,
+    z: FloatArray,
+    tail_e: FloatArray,
+    tail_z: FloatArray,
+    more: FloatArray,
+    out: FloatArray,
+) -> None:
+    """At least the largest sum of e (sign z - rho), by the number of symbols 1 in the tail; `more` is for its use.
+
+    The symbol 1 stands where it adds most.
+    """
+    side, n, total = 1 if sign > 0 else 0, len(tail_e), 0.0
+    for i in range(known):
+        total = up(total + _term(sign, sign * rho, e[i], z[i, side]))
+    for i in range(n):
+        zero = _term(sign, sign * rho, tail_e[i, 0], tail_z[i, 0, side])
+        gain = up(_term(sign, sign * rho, tail_e[i, 1], tail_z[i, 1, side]) - zero)
+        total = up(total + zero)
+        place = i
+        while place > 0 and more[place - 1] < gain:
+            more[place] = more[place - 1]
+            place -= 1
+        more[place] = gain
+    out[0] = total
+    for ones in range(n):
+        out[ones + 1] = up(out[ones] + more[ones])
+
+
+@njit(cache=True)
+def _chord(last: float, rho: float, before: float, now: float) -> float:
+    """At least the point where the chord from (last, before), above 0, to (rho, now), which is not, meets 0."""
+    share = min(up(before / down(before - now)), 1.0) if before - now > 0.0 else 1.0
+    return min(up(last + up(up(rho - last) * share)), rho)
+
+
+def exponentials(logits: FloatArray, table: FloatArray) -> FloatArray:
+    """The exponentials of intervals, shape (..., 2); NaN stays."""
+    return _exponentials(np.ascontiguousarray(logits).reshape(-1, 2), table).reshape(logits.shape)
+
+
+@njit(cache=True)
+def _exponentials(logits: FloatArray, table: FloatArray) -> FloatArray:
+    out = np.full(logits.shape, np.nan)
+    for i in range(len(logits)):
+        if not np.isnan(logits[i, 0]):
+            out[i, 0], out[i, 1] = exp_low(logits[i, 0], table), exp_high(logits[i, 1], table)
+    return out
+
+
+@njit(cache=True)
+def extreme_ratios(
+    t: int, known: int, final: int, grid: FloatArray, e: FloatArray, v: FloatArray, front: FloatArray
+) -> FloatArray:
+    """Bounds of sum_j e_j v_j / sum_j e_j over all sequences of each class that end with `known` given symbols.
+
+    A class has n steps from 0 to 0 and c changes; the bounds are in out[n, c], NaN where there is no such sequence.
 
     Args:
         t: more than known.
         known: at least 2.
         final: the code of the last symbols.
-        masses: those of `window_masses`.
-
-    Returns:
-        e, v: shapes (t, 2^known, 2).
-    """
-    s = final & 1
-    m = (masses[t - 1, final, 0], masses[t - 1, final, 1])
-    e, v = np.full((t, 2**known, 2), np.nan), np.full((t, 2**known, 2), np.nan)
-    for j in range(t):
-        for code in range(2 ** min(j + 1, known)):
-            other = (masses[j, code, 0], masses[j, code, 1])
-            logit = score(pairs[s, code & 1], steps[s, t - 1 - j], m, other)
-            e[j, code, 0], e[j, code, 1] = exp_low(logit[0], table), exp_high(logit[1], table)
-            v[j, code] = affine(copied[code & 1], other)
-    return e, v
-
-
-@njit(cache=True)
-def extreme_ratios(t: int, known: int, final: int, grid: FloatArray, e: FloatArray, v: FloatArray) -> FloatArray:
-    """Bounds of sum_j e_j v_j / sum_j e_j over all sequences of each class that end with `known` given symbols.
-
-    A class has n steps from 0 to 0 and e changes; the bounds are in out[n, e], NaN where there is no such sequence.
-
-    Args:
-        t, known, final: as for `token_terms`.
         grid: increasing; it begins below and ends above all v_j.
-        e, v: those of `token_terms`.
+        e, v: by position, last symbols and number of symbols 1 before them, shapes (t, 2^known, t, 2).
+        front: e and v of rows in front, shape (2, r, 2).
     """
     out = np.full((t, t, 2), np.nan)
     before = np.empty((t, t))
     for side in range(2):
         sign = 1.0 if side == 1 else -1.0
+        last = 0.0
         for g in range(len(grid)):
-            rho = grid[g] if side == 1 else grid[len(grid) - 1 - g]
-            largest = _largest_sums(t, known, final, sign, rho, e, v)
+            rho = grid[g] if side == 1 else -grid[len(grid) - 1 - g]
+            largest = _largest_sums(t, known, final, sign, sign * rho, e, v, front)
             for n in range(t):
                 for changes in range(t - n):
                     now = largest[n, changes]
                     if now > -np.inf and now <= 0.0 and np.isnan(out[n, changes, side]):
-                        out[n, changes, side] = _crossing(grid, g, sign, before[n, changes], now)
-            before = largest
+                        bound = rho if g == 0 else _chord(last, rho, before[n, changes], now)
+                        out[n, changes, side] = sign * bound
+                    elif g == len(grid) - 1 and now > -np.inf and np.isnan(out[n, changes, side]):
+                        out[n, changes, side] = sign * rho  # no mean is beyond all v_j
+            before, last = largest, rho
     return out
 
 
 @njit(cache=True)
-def _crossing(grid: FloatArray, g: int, sign: float, before: float, now: float) -> float:
-    """Where the chord from the last value above 0 to the first one that is not meets 0; convexity makes it a bound."""
-    rho = grid[g] if sign > 0 else grid[len(grid) - 1 - g]
-    if g == 0:
-        return rho
-    last = grid[g - 1] if sign > 0 else grid[len(grid) - g]
-    share = min(up(before / down(before - now)), 1.0) if before - now > 0.0 else 1.0
-    if sign > 0:
-        return min(up(last + up(up(rho - last) * share)), rho)
-    return max(down(last - up(up(last - rho) * share)), rho)
-
-
-@njit(cache=True)
-def _largest_sums(t: int, known: int, final: int, sign: float, rho: float, e: FloatArray, v: FloatArray) -> FloatArray:
+def _largest_sums(
+    t: int, known: int, final: int, sign: float, rho: float, e: FloatArray, v: FloatArray, front: FloatArray
+) -> FloatArray:
     """The largest sign sum_j e_j (v_j - rho) of the sequences of every class, by dynamic programming."""
     states = 2 ** (known - 1)
     side = 1 if sign > 0 else 0
+    start = 0.0
+    for row in range(front.shape[1]):
+        start = up(start + _term(sign, rho, front[0, row], front[1, row, side]))
     best = np.full((states, t, t), -np.inf)
     for x in range(2):
-        best[x, 0, 0] = _term(sign, rho, e[0, x], v[0, x, side])
+        best[x, 0, 0] = up(start + _term(sign, rho, e[0, x, 0], v[0, x, 0, side]))
     for j in range(1, t):
         new = np.full((states, t, t), -np.inf)
         old = 2 ** min(j, known - 1)
@@ -211,7 +334,9 @@ def _largest_sums(t: int, known: int, final: int, sign: float, rho: float, e: Fl
                 full = 2 * code + x
                 if j == t - 1 and full != final:
                     continue
-                term = _term(sign, rho, e[j, full], v[j, full, side])
+                terms = np.empty(j + 2 - min(j + 1, known))
+                for ones in range(len(terms)):
+                    terms[ones] = _term(sign, rho, e[j, full, ones], v[j, full, ones, side])
                 target = full % states
                 stay = 1 if full & 3 == 0 else 0
                 change = 1 if (full & 1) != ((full >> 1) & 1) else 0
@@ -219,24 +344,24 @@ def _largest_sums(t: int, known: int, final: int, sign: float, rho: float, e: Fl
                     for changes in range(j - n):
                         value = best[code, n, changes]
                         if value > -np.inf:
-                            value = up(value + term)
+                            value = up(value + terms[_ones_before(j, known, full, n + stay, changes + change)])
                             if value > new[target, n + stay, changes + change]:
                                 new[target, n + stay, changes + change] = value
         best = new
     return best[final % states]
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _term(sign: float, rho: float, e: FloatArray, v: float) -> float:
     """An upper bound of sign e (v - rho) for the weights e of an interval."""
     gap = up(sign * (v - rho))
     return up(gap * (e[1] if gap >= 0.0 else e[0]))
 
 
-@njit(cache=True)
-def least_totals(t: int, known: int, final: int, e: FloatArray) -> FloatArray:
+def least_totals(t: int, known: int, final: int, e: FloatArray, front: FloatArray) -> FloatArray:
     """The least sum_j e_j of the sequences of every class, or less; infinite where there is none."""
-    return -_largest_sums(t, known, final, -1.0, 0.0, e, np.ones_like(e))
+    ones = np.stack([front[0], np.ones_like(front[0])])
+    return -_largest_sums(t, known, final, -1.0, 0.0, e, np.ones_like(e), ones)
 
 
 @njit(cache=True)
@@ -247,19 +372,19 @@ def sums_of_squares(t: int, known: int, final: int, terms: FloatArray) -> FloatA
     than 12 roundings follow one another, and none underflows if numbers that are not 0 lie between 2^-400 and 2^300.
 
     Args:
-        t, known, final: as for `token_terms`, t <= 62.
-        terms: x_a(j) by position and last symbols, shape (t, 2^known, A).
+        t, known, final: as for `extreme_ratios`, t <= 62.
+        terms: x_a(j) by position, last symbols and number of symbols 1 before them, shape (t, 2^known, t, A).
 
     Returns:
         X_0, ..., X_(A-1), X_0^2, ..., X_(A-1)^2, X_0 X_1, shape (t, t, 2 A + 1).
     """
-    states, A = 2 ** (known - 1), terms.shape[2]
+    states, A = 2 ** (known - 1), terms.shape[3]
     sums = np.zeros((states, t, t, 2 * A + 2))  # the last one is the number of sequences
     for x in range(2):
         sums[x, 0, 0, -1] = 1.0
         for a in range(A):
-            sums[x, 0, 0, a], sums[x, 0, 0, A + a] = terms[0, x, a], terms[0, x, a] * terms[0, x, a]
-        sums[x, 0, 0, 2 * A] = terms[0, x, 0] * terms[0, x, 1]
+            sums[x, 0, 0, a], sums[x, 0, 0, A + a] = terms[0, x, 0, a], terms[0, x, 0, a] * terms[0, x, 0, a]
+        sums[x, 0, 0, 2 * A] = terms[0, x, 0, 0] * terms[0, x, 0, 1]
     for j in range(1, t):
         new = np.zeros_like(sums)
         for code in range(2 ** min(j, known - 1)):
@@ -269,11 +394,11 @@ def sums_of_squares(t: int, known: int, final: int, terms: FloatArray) -> FloatA
                     continue
                 stay = 1 if full & 3 == 0 else 0
                 change = 1 if (full & 1) != ((full >> 1) & 1) else 0
-                term = terms[j, full]
                 for n in range(j):
                     for changes in range(j - n):
                         old = sums[code, n, changes]
                         if old[-1] > 0.0:
+                            term = terms[j, full, _ones_before(j, known, full, n + stay, changes + change)]
                             into = new[full % states, n + stay, changes + change]
                             for a in range(A):
                                 into[a] += old[a] + old[-1] * term[a]

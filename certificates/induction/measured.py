@@ -28,8 +28,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from lemmata.certificates.induction.evaluated import Start, evaluate_losses
-from lemmata.certificates.induction.losses import LONGEST, LossCertificate, bound_losses, enumerate_losses
+from lemmata.certificates.induction.cells import Start
+from lemmata.certificates.induction.evaluated import MOST_EVALUATED, evaluate_losses
+from lemmata.certificates.induction.layers import attention_layers
+from lemmata.certificates.induction.losses import (
+    LONGEST,
+    LossCertificate,
+    bound_losses,
+    enumerate_losses,
+    refine_losses,
+)
 from lemmata.certificates.induction.tables import two_heads
 from lemmata.constructions.induction.patterns import head_scores, matches
 from lemmata.constructions.networks.transformer import Transformer
@@ -181,35 +189,56 @@ def checked_start(start: str | None, symbols: int) -> Start:
 
 
 def certified_loss(
-    model: Transformer, length: int, *, window: int = 3, grid: int = 32, start: Start | None = None
+    model: Transformer,
+    length: int,
+    *,
+    window: int | None = None,
+    grid: int = 32,
+    blocks: int = 1,
+    start: Start | None = None,
 ) -> LossCertificate:
-    """The proven loss of a model: of one that `circuit_tables` accepts on all sequences up to t = 12, then by classes.
+    """The proven loss of a model: on all sequences where that is cheap, then by classes.
 
-    Any other one, or with a uniform start, is run in balls on all sequences, of which there may be 1024.
+    All sequences of a model that `circuit_tables` accepts are run up to t = 12, with a stationary start; of any other
+    one in balls, of which there may be 1024. Classes are those of two symbols, for models of one or two layers.
 
     Args:
         model: with as many logits as symbols.
         length: t.
-        window, grid: of the classes, as for `bound_losses`.
+        window, grid, blocks: of the classes, as for `bound_losses`; without a window they are refined, as by
+            `refine_losses`.
         start: as for `measure_model`.
 
     Raises:
-        ValueError: for a length above 62, or for too many sequences of a model of another kind; for a stationary start
-            over more than two symbols; as `bound_losses`.
+        ValueError: for a length above 62, or for too many sequences of a model that has no proof by classes; for a
+            stationary start over more than two symbols; as `bound_losses`.
     """
-    if checked_integer("The length", length, 1) > LONGEST:
-        raise ValueError(f"Losses are proved for up to {LONGEST} symbols, not {length}.")
-    start = checked_start(start, model.symbols)
-    if start == "uniform" or model.symbols > 2:
-        return evaluate_losses(model, length, start)
+    t, k = checked_integer("The length", length, 1), model.symbols
+    if t > LONGEST:
+        raise ValueError(f"Losses are proved for up to {LONGEST} symbols, not {t}.")
+    start = checked_start(start, k)
+    if start == "stationary" and t <= MOST_CERTIFIED and _has_tables(model):
+        return enumerate_losses(model, t)
+    if k**t <= MOST_EVALUATED:
+        return evaluate_losses(model, t, start)
     try:
-        two_heads(model)
+        attention_layers(model)
     except ValueError as error:
         try:
-            return evaluate_losses(model, length, start)
+            return evaluate_losses(model, t, start)
         except ValueError as other:
             raise ValueError(f"{error} {other}") from error
-    return enumerate_losses(model, length) if length <= MOST_CERTIFIED else bound_losses(model, length, window, grid)
+    if window is None:
+        return refine_losses(model, t, grid, start)
+    return bound_losses(model, t, window, grid, blocks, start)
+
+
+def _has_tables(model: Transformer) -> bool:
+    try:
+        two_heads(model)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ within what the intervals allow, and the mean square of its distance from there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from lemmata.certificates.induction.cells import BITS, Bounds, outwards
-from lemmata.certificates.induction.intervals import down, up
+from lemmata.certificates.induction.cells import BITS, outwards
+from lemmata.certificates.induction.intervals import lower_end, upper_end
 from lemmata.certificates.induction.kernels import least_totals, sums_of_squares
 from lemmata.numerics.exact.balls import ball_max, ball_min
 from lemmata.numerics.exact.precision import precision
 
-__all__ = ["class_means"]
+__all__ = ["Terms", "class_means"]
 
 FloatArray = NDArray[np.float64]
 
@@ -32,23 +33,36 @@ LEAST = 2.0**-200
 """Errors are taken to be no smaller, so that no product of them underflows."""
 
 
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a head of the last layer sums up, after a query with given last symbols.
+
+    Attributes:
+        e, v: intervals by position, last symbols and number of symbols 1 before them, shapes (t, 2^known, t, 2).
+        front: e and v of the rows in front of all tokens, shape (2, r, 2).
+    """
+
+    e: FloatArray
+    v: FloatArray
+    front: FloatArray
+
+
 def class_means(
     t: int,
     known: int,
     final: int,
-    e: FloatArray,
-    v: FloatArray,
-    around: Bounds,
+    heads: Sequence[Terms],
+    around: FloatArray,
     count: NDArray[np.int64],
     outputs: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """The mean output and the mean square of its distance from there, for the classes that end with given symbols.
 
     Args:
-        t, known, final: as for `lemmata.certificates.induction.kernels.token_terms`.
-        e, v: what that gives.
-        around: d lies in this interval.
-        count: the number of sequences of each class, shape (t, t).
+        t, known, final: as for `lemmata.certificates.induction.kernels.extreme_ratios`.
+        heads: those of the last layer.
+        around: d lies in this interval, shape (t, t, 2).
+        count: the number of sequences of each class, shape (t, t); 0 where nothing is asked for.
         outputs: D lies in this interval, shape (t, t, 2).
 
     Returns:
@@ -56,29 +70,16 @@ def class_means(
         squares: at least the mean of (D - c)^2, c = (means[0] + means[1])/2 in floats, shape (t, t).
         Both are NaN where outputs are, and follow from them where nothing else is known.
     """
-    base = float(np.nanmin(v)) - 1.0
-    weight, value = (e[..., 0] + e[..., 1]) / 2, (v[..., 0] + v[..., 1]) / 2 - base
-    exact: Any = base + value
-    off = np.maximum(_distance(e, weight, weight), LEAST)
-    wrong = np.maximum(_distance(v, down(exact), up(exact)), LEAST)
-    symbol = np.arange(2**known) & 1
-    terms = [weight * value, weight, off * (symbol == 0), off * (symbol == 1), _up(e[..., 1] * wrong)]
-    sums = sums_of_squares(t, known, final, np.stack(terms, axis=-1))
-    totals = least_totals(t, known, final, e)
-    with np.errstate(divide="ignore"):
-        share = float(np.nanmax(_up(off / e[..., 0])))
     means, squares = outputs.copy(), np.full((t, t), np.nan)
+    sums = [_Sums.of(t, known, final, head) for head in heads]
     with precision(BITS):
-        half = (arb(around[0]) + arb(around[1])) / 2
-        bounds = _Bounds(
-            half + base, arb(around[1]) - half, arb(share), tuple(_range(value[:, symbol == s]) for s in (0, 1))
-        )
         for place in map(tuple, np.argwhere((count > 0) & np.isfinite(outputs).all(axis=-1))):
             ends = outputs[place].tolist()
-            found = None
-            if np.isfinite(share) and totals[place] > 0.0 and np.isfinite(sums[place]).all():
-                exactly = arb(1, ROUNDING) / int(count[place])
-                found = bounds.of([float(one) * exactly for one in sums[place]], arb(float(totals[place])))
+            exactly = arb(1, ROUNDING) / int(count[place])
+            parts = [one.found(place, exactly) for one in sums]
+            known_parts = [part for part in parts if part is not None]
+            found = _joined(around[place].tolist(), known_parts) if len(known_parts) == len(parts) else None
+            if found is not None:
                 inner = outwards(found.mean - found.error, found.mean + found.error)
                 means[place] = max(ends[0], inner[0]), min(ends[1], inner[1])
             c = arb(float((means[place][0] + means[place][1]) / 2))
@@ -99,23 +100,73 @@ class _Found:
     root: arb
 
 
-@dataclass(frozen=True)
-class _Bounds:
-    """What all classes with the same last symbols share.
+def _joined(around: Sequence[float], parts: Sequence[_Found]) -> _Found:
+    """The same for the sum of d, which lies in an interval, and of all heads."""
+    low, high = map(arb, around)
+    half, zero = (low + high) / 2, arb(0)
+    width = high - half
+    return _Found(
+        mean=half + sum((part.mean for part in parts), start=zero),
+        error=width + sum((part.error for part in parts), start=zero),
+        centre=half + sum((part.centre for part in parts), start=zero),
+        root=width + sum((part.root for part in parts), start=zero),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """What all classes with the same last symbols share, for one head.
 
     Attributes:
-        base: the middle of d, and what is to be added to the values v'.
-        width: d is no farther than this from its middle.
+        base: what is to be added to the values v'.
         share: e_j is at most this part of itself away from e'_j.
-        ranges: between these the values v' of each symbol lie.
+        ranges: between these the values v' of each symbol lie; rows in front count as those of the symbol 0.
+        sums: over each class, as `sums_of_squares` gives them.
+        totals: the least sums of e_j, or less.
     """
 
-    base: arb
-    width: arb
-    share: arb
+    base: float
+    share: float
     ranges: tuple[tuple[arb, arb], ...]
+    sums: FloatArray
+    totals: FloatArray
 
-    def of(self, X: list[arb], least: arb) -> _Found:
+    @classmethod
+    def of(cls, t: int, known: int, final: int, head: Terms) -> _Sums:
+        """From the terms of a head; arguments as for `class_means`."""
+        e, v = (
+            np.concatenate([own.reshape(-1, 2), front]) for own, front in zip((head.e, head.v), head.front, strict=True)
+        )
+        base = float(np.nanmin(v)) - 1.0
+        weight, value = (e[:, 0] + e[:, 1]) / 2, (v[:, 0] + v[:, 1]) / 2 - base
+        exact: Any = base + value
+        off = np.maximum(_distance(e, weight, weight), LEAST)
+        wrong = np.maximum(_distance(v, lower_end(exact), upper_end(exact)), LEAST)
+        symbol = np.broadcast_to((np.arange(2**known) & 1)[:, None], head.e.shape[:-1]).ravel()
+        symbol = np.concatenate([symbol, np.zeros(head.front.shape[1], dtype=np.int64)])
+        terms = np.stack(
+            [weight * value, weight, off * (symbol == 0), off * (symbol == 1), _up(e[:, 1] * wrong)], axis=-1
+        )
+        tokens, front = np.split(terms, [head.e[..., 0].size])
+        tokens = tokens.reshape(*head.e.shape[:-1], -1)
+        tokens[0] += front.sum(axis=0)
+        with np.errstate(divide="ignore"):
+            share = float(np.nanmax(_up(off / e[:, 0])))
+        return cls(
+            base,
+            share,
+            tuple(_range(value[symbol == s]) for s in (0, 1)),
+            sums_of_squares(t, known, final, tokens),
+            least_totals(t, known, final, head.e, head.front),
+        )
+
+    def found(self, place: tuple[int, ...], exactly: arb) -> _Found | None:
+        """Of R over a class, from sums times `exactly`; None where nothing is known."""
+        if not np.isfinite(self.share) or not self.totals[place] > 0.0 or not np.isfinite(self.sums[place]).all():
+            return None
+        return self._found([float(one) * exactly for one in self.sums[place]], arb(float(self.totals[place])))
+
+    def _found(self, X: list[arb], least: arb) -> _Found:
         """From the means of N, S, the errors of e by symbol, those of v, all their squares and N S, over a class.
 
         Args:
@@ -134,12 +185,13 @@ class _Bounds:
         def allowed(errors: list[arb]) -> arb:
             """What the intervals allow, from means or roots of mean squares of the three errors."""
             by_symbol = sum((a * b for a, b in zip(distances, errors[:2], strict=True)), start=errors[2])
-            return self.width + by_symbol / least + self.share * spread
+            return by_symbol / least + self.share * spread
 
+        centre = self.base + rho
         return _Found(
-            mean=self.base + rho + shift,
+            mean=centre + shift,
             error=allowed(errors) + abs(rest),
-            centre=self.base + rho,
+            centre=centre,
             root=spread + allowed([_root(x) for x in squares]),
         )
 
@@ -155,7 +207,7 @@ def _distance(interval: FloatArray, low: Any, high: Any) -> FloatArray:
 
 
 def _up(x: Any) -> Any:
-    return up(x)
+    return upper_end(x)
 
 
 def _range(values: FloatArray) -> tuple[arb, arb]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lemmata.certificates.induction.evaluated import Start
+from lemmata.certificates.induction.cells import Start
 from lemmata.certificates.induction.losses import LossCertificate
 from lemmata.certificates.induction.measured import Outputs, certified_loss, checked_start, measure_model
 from lemmata.commands.console import err, out, refusals
@@ -23,8 +23,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command(
     help="Measure a trained attention-only transformer against the n-gram predictors on Markov chains in context: its "
-    "loss, its distance from each of them, where its heads attend; proved, by classes of sequences where it has two "
-    "heads over two symbols, and else where there are at most 1024 sequences. "
+    "loss, its distance from each of them, where its heads attend; proved where there are at most 1024 "
+    "sequences, and by classes of sequences where it has one or two layers over two symbols. "
     f"{CHECKPOINTS} "
     f"Weights: {ACCEPTED_ATTENTION}. LayerNorm, MLPs and rotary positions are refused. Attention "
     "is taken to be causal, with a softmax."
@@ -45,8 +45,12 @@ def induction(
     ] = "logits",
     samples: Annotated[int, typer.Option(metavar="N", help="sequences drawn, where there are more than 4096")] = 2000,
     seed: Annotated[int, typer.Option(help="of the sequences")] = 0,
-    window: Annotated[int, typer.Option(help="symbols that a proof by classes knows; costs 4^window")] = 3,
+    window: Annotated[
+        int | None,
+        typer.Option(metavar="W", help="symbols that a proof by classes knows, at a cost of 4^W; by default refined"),
+    ] = None,
     grid: Annotated[int, typer.Option(help="output values that a proof by classes tries")] = 32,
+    blocks: Annotated[int, typer.Option(help="parts in which it takes earlier symbols, with --window")] = 1,
     start: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +71,7 @@ def induction(
         with err.status("running the model"):
             law = checked_start(start, weights.model.symbols)
             measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind, start=law)
-            proof = _proof(weights, t, kind, window, grid, law)
+            proof = _proof(weights, t, kind, law, window=window, grid=grid, blocks=blocks)
         result = ModelReport(checkpoint.name, weights, kind, measured, proof)
     deliver_measurement(
         model_summary(result),
@@ -79,13 +83,13 @@ def induction(
 
 
 def _proof(
-    weights: AttentionOnly, length: int, outputs: Outputs, window: int, grid: int, start: Start
+    weights: AttentionOnly, length: int, outputs: Outputs, start: Start, **settings: Any
 ) -> LossCertificate | str:
     """The proven loss, or why there is none."""
     if outputs != "logits":
         return "Losses are proved of models whose outputs are logits."
     try:
-        return certified_loss(weights.model, length, window=window, grid=grid, start=start)
+        return certified_loss(weights.model, length, start=start, **settings)
     except ValueError as error:
         return str(error)
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lemmata.certificates.induction import cells, circuits, document, links, losses, moments, tables
+from lemmata.certificates.induction import cells, circuits, document, layers, links, losses, moments, tables, windows
 from lemmata.constructions.induction.head import CountingHead
 from lemmata.numerics.markov import enclosed
 from tests.certificates.induction import (
     test_circuits,
     test_document,
+    test_layers,
     test_links,
     test_losses,
     test_tables,
@@ -101,6 +102,7 @@ def of_torch(name, t):
 
 
 EVERY = test_losses.test_every_sequence_lies_in_its_cell
+EVERY_KIND = test_layers.test_every_sequence_lies_in_its_cell
 FAULTS = [
     Fault("values of both layers", tables, "_values", scaled(1.02), *of_torch("random", 3)),
     Fault("slopes of values", tables, "_linear_values", scaled(1.02), *of_torch("trained", 3)),
@@ -140,8 +142,8 @@ FAULTS = [
     Fault("distances", cells, "_distances", scaled(arb(98) / 100, 1), test_links.test_the_links_hold_on_all_sequences),
     Fault("exponential", losses, "EXP_TABLE", lambda table: table**1.02, *of_torch("trained", 3)),
     Fault("outputs of all sequences", losses, "all_outputs", scaled(1.02), EVERY, ("trained", 7, 2, 2)),
-    Fault("largest ratios", losses, "extreme_ratios", narrowed(1), EVERY, ("trained", 9, 5, 32)),
-    Fault("least ratios", losses, "extreme_ratios", narrowed(0), EVERY, ("trained", 9, 5, 32)),
+    Fault("largest ratios", windows, "extreme_ratios", narrowed(1), EVERY, ("trained", 9, 5, 32)),
+    Fault("least ratios", windows, "extreme_ratios", narrowed(0), EVERY, ("trained", 9, 5, 32)),
     Fault("means of classes", losses, "class_means", scaled(1.02, 0), EVERY, ("trained", 9, 5, 32)),
     Fault(
         "sums over classes",
@@ -159,7 +161,15 @@ FAULTS = [
         one_sum(5, 0.98),
         test_losses.test_means_are_known_better_than_outputs,
     ),
-    Fault("products of sums", moments, "sums_of_squares", one_sum(10, 1.02), EVERY, ("random", 8, 3, 9)),
+    Fault(
+        "products of sums",
+        moments,
+        "sums_of_squares",
+        one_sum(10, 1.02),
+        EVERY,
+        ("random", 8, 3, 9),
+        "finite interval",
+    ),
     *(
         Fault(
             f"errors of {part}",
@@ -172,9 +182,36 @@ FAULTS = [
         for part in ("copied", "pairs")
     ),
     Fault("curvature of a cost", cells, "_by_means", flattened, test_losses.test_the_mean_cost_of_a_cell),
-    Fault("largest masses", test_tables, "window_masses", narrowed(1), test_tables.test_masses_are_extreme),
-    Fault("least masses", test_tables, "window_masses", narrowed(0), test_tables.test_masses_are_extreme),
-    Fault("masses of the last tokens", losses, "window_masses", scaled(0.9), EVERY, ("trained", 9, 5, 32)),
+    *(
+        Fault(
+            f"{name} means of layer 1",
+            test_layers,
+            "window_means",
+            narrowed(side),
+            test_layers.test_means_are_extreme,
+            ("all at once",),
+        )
+        for name, side in (("least", 0), ("largest", 1))
+    ),
+    Fault("means of layer 1", windows, "window_means", scaled(0.9), EVERY, ("trained", 9, 5, 32)),
+    Fault("distance of a query", windows, "_give_or_take", scaled(0.5), EVERY_KIND, ("two heads", 2, 9, 1)),
+    Fault("rows in front", layers, "_in_front", scaled(arb(102) / 100), EVERY_KIND, ("all at once", 3, 9, 3)),
+    Fault(
+        "number of 2s before",
+        losses,
+        "ones_before",
+        lambda old: lambda *a: np.maximum(old(*a) - 1, 0),
+        EVERY,
+        ("trained", 9, 5, 32),
+    ),
+    Fault(
+        "evidence of a row",
+        cells,
+        "_row_evidence",
+        scaled(2),
+        test_layers.test_a_uniform_first_symbol,
+        ("one layer behind a token",),
+    ),
     Fault(
         "numbers of sequences",
         losses,
@@ -182,15 +219,6 @@ FAULTS = [
         lambda old: lambda *a: exchanged(old(*a)),
         EVERY,
         ("trained", 7, 2, 2),
-    ),
-    Fault(
-        "grid of values",
-        losses,
-        "_value_grid",
-        lambda old: lambda *a: 0.7 * old(*a),
-        EVERY,
-        ("random", 8, 3, 9),
-        "finite interval",
     ),
     Fault(
         "evidence of the next symbol",

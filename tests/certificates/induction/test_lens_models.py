@@ -10,7 +10,7 @@ import torch
 
 from lemmata.certificates.induction.measured import certified_loss
 from lemmata.constructions.networks.attention_checkpoints import attention_only
-from tests.certificates.induction.test_plain_models import PLACES, train, uniform_loss
+from tests.certificates.induction.test_plain_models import SEEN, train, uniform_loss
 from tests.constructions.networks.test_transformer_lens import installed
 
 pytestmark = pytest.mark.skipif(not installed(), reason="TransformerLens 4 is not installed.")
@@ -26,7 +26,7 @@ class Bridge(torch.nn.Module):
 
         settings = {"attn_only": True, "normalization_type": None, "positional_embedding_type": "standard"}
         config = TransformerBridgeConfig(
-            n_layers=layers, d_model=8, n_ctx=PLACES, d_head=4, n_heads=heads, d_vocab=k, d_vocab_out=k,
+            n_layers=layers, d_model=8, n_ctx=SEEN, d_head=4, n_heads=heads, d_vocab=k, d_vocab_out=k,
             default_prepend_bos=False, dtype=torch.float64, device="cpu", **settings,
         )  # fmt: skip
         self.bridge = TransformerBridge.boot_native(config, dtype=torch.float64)
@@ -47,7 +47,7 @@ def test_a_trained_bridge_is_read_and_its_loss_proved(k, layers, heads, t):
     module = train(Bridge(k, layers, heads), k, "uniform", 80)
     state = {name: value.detach().numpy() for name, value in module.bridge.state_dict().items()}
     model = attention_only(state, heads=heads).model
-    x = np.random.default_rng(0).integers(1, k + 1, size=(50, PLACES))
+    x = np.random.default_rng(0).integers(1, k + 1, size=(50, SEEN))
     with torch.no_grad():
         logits = module(torch.from_numpy(x)).numpy()
     assert np.abs(logits - model(x)).max() < 1e-11

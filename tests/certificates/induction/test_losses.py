@@ -179,14 +179,15 @@ def test_sums_over_classes_are_exact_but_for_rounding(t):
     """Against all sequences in fractions, for random terms of sizes from 2^-60 to 2^60."""
     rng = np.random.default_rng(t)
     known = 3
-    terms = rng.random((t, 2**known, 3)) * 2.0 ** rng.integers(-60, 60, (t, 2**known, 3))
+    terms = rng.random((t, 2**known, t, 3)) * 2.0 ** rng.integers(-60, 60, (t, 2**known, t, 3))
     expected = {}
     for x in product([0, 1], repeat=t):
         final = 4 * x[-3] + 2 * x[-2] + x[-1]
         stays = sum(a == b == 0 for a, b in pairwise(x))
         changes = sum(a != b for a, b in pairwise(x))
         codes = [int("".join(map(str, x[max(0, j - known + 1) : j + 1])), 2) for j in range(t)]
-        X = [sum(Fraction(terms[j, code, a]) for j, code in enumerate(codes)) for a in range(3)]
+        ones = [sum(x[: max(0, j - known + 1)]) for j in range(t)]
+        X = [sum(Fraction(terms[j, codes[j], ones[j], a]) for j in range(t)) for a in range(3)]
         row = expected.setdefault((final, stays, changes), [Fraction(0)] * 7)
         for place, value in enumerate((*X, *(one * one for one in X), X[0] * X[1])):
             row[place] += value

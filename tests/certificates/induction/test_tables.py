@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lemmata.certificates.induction.intervals import as_intervals
-from lemmata.certificates.induction.kernels import affine, score, window_masses
+from lemmata.certificates.induction.kernels import affine, score
 from lemmata.certificates.induction.losses import sequence_cells
 from lemmata.certificates.induction.tables import circuit_tables
 from lemmata.certificates.induction.trained import trained_head
@@ -47,28 +46,6 @@ def test_tables_are_the_model(model):
         for x in rng.integers(1, 3, size=(4, t)):
             outputs = model(x)[-1]
             assert abs(by_tables(tables, x) - (outputs[1] - outputs[0])) < 1e-12 * (1 + abs(outputs).max())
-
-
-def test_masses_are_extreme():
-    """The largest and least masses over all earlier tokens, by trying them all, are the two ends."""
-    model = random_model(4)
-    tables = circuit_tables(model, 7)
-    weights = as_intervals(np.array([x.exp() for x in tables.first.ravel()]).reshape(tables.first.shape))
-    t, known = 7, 3
-    masses = window_masses(t, known, weights)
-    first = to_float(tables.first)
-    for j in range(1, t + 1):
-        n = min(j, known)
-        for code in product([0, 1], repeat=n):
-            tried = []
-            for earlier in product([0, 1], repeat=j - n):
-                x = (*earlier, *code)
-                a = np.exp([first[x[-1], x[i], j - 1 - i] for i in range(j)])
-                tried.append(a[np.array(x) == 1].sum() / a.sum())
-            low, high = masses[j - 1, int("".join(map(str, code)), 2)]
-            assert abs(low - min(tried)) < 1e-14
-            assert abs(high - max(tried)) < 1e-14
-            assert low <= min(tried) + 1e-15
 
 
 @pytest.mark.parametrize("depth", [650.0, 690.0, 700.0, 740.0, 900.0])
