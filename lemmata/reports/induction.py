@@ -148,7 +148,8 @@ def print_model(out: Console, result: ModelReport) -> None:
             (_decimal(low, ROUND_FLOOR), _decimal(high, ROUND_CEILING))
             for low, high in (result.proof.proved.loss, result.proof.proved.gap)
         )
-        line(f"  proved: from {loss[0]} to {loss[1]}, by {result.proof.cells} {result.proof.method}")
+        cost = f"{result.proof.cells} {result.proof.method} in {result.proof.operations:,} steps"
+        line(f"  proved: from {loss[0]} to {loss[1]}, by {cost}")
         line(f"  proved: above Bayes by {gap[0]} to {gap[1]}")
     table = Table("predictor", "its loss", "KL(model || it)", box=None, pad_edge=False)
     for name, loss in measured.references.items():
