@@ -35,6 +35,8 @@ from lemmata.certificates.groups.second_opinion import second_opinion as second_
 from lemmata.certificates.saddle.attainment import Attainment
 from lemmata.certificates.saddle.attainment import attained_margin as attained_margin_of_network
 from lemmata.certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
+from lemmata.certificates.solutions.bracket import CertifiedSolution
+from lemmata.certificates.solutions.document import document_of_solution
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.given import group_or_operation, is_character_table, operation_or_its_group, refuse_other_kinds
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
@@ -63,6 +65,7 @@ __all__ = [
 
 Status = Literal["valid", "invalid", "malformed"]
 MarginCertificate: TypeAlias = "GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate"
+Certificate: TypeAlias = "MarginCertificate | CertifiedSolution"
 GroupLike = str | PermutationGroup | FiniteGroup | ArrayLike
 
 
@@ -204,17 +207,22 @@ def certify_character_table(table: str | Path | Mapping[str, Any], factors: int 
     return certify_given_table(table, factors)
 
 
-def document_of(certificate: MarginCertificate, digits: int = 30) -> Document:
+def document_of(certificate: Certificate, digits: int = 30) -> Document:
     """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
 
-    The formats are described in `certificates/FORMAT.md`, `certificates/CHARACTER_TABLE_FORMAT.md` and
-    `certificates/OPERATION_FORMAT.md`.
+    The formats are described in `certificates/FORMAT.md`, `certificates/CHARACTER_TABLE_FORMAT.md`,
+    `certificates/OPERATION_FORMAT.md` and `certificates/SOLUTION_FORMAT.md`.
 
     Args:
-        certificate: from `certify` or `certify_character_table`.
+        certificate: from `certify`, `certify_character_table` or `certify_solution`.
         digits: significant digits of the decimals of the margin, at least 1; the document of an operation has those
-            with which it was certified.
+            with which it was certified, and that of a solution has fractions.
+
+    Raises:
+        ValueError: for a solution of which nothing was proved, or whose proof is beyond the limits of its kernel.
     """
+    if isinstance(certificate, CertifiedSolution):
+        return document_of_solution(certificate)
     if isinstance(certificate, CharacterTableMarginCertificate):
         return character_table_document(certificate, digits)
     if isinstance(certificate, GroupMarginCertificate):
@@ -222,16 +230,17 @@ def document_of(certificate: MarginCertificate, digits: int = 30) -> Document:
     return certificate.document
 
 
-def save(certificate: MarginCertificate | Mapping[str, Any], file: str | Path) -> None:
+def save(certificate: Certificate | Mapping[str, Any], file: str | Path) -> None:
     """The file of a certificate or of its document, written whole or not at all, as by `lemmata certify --out`.
 
     Raises:
         OSError: where the file cannot be written.
+        ValueError: as `document_of`.
     """
     write_document(_document(certificate), file)
 
 
-def _document(certificate: MarginCertificate | Mapping[str, Any]) -> Document:
+def _document(certificate: Certificate | Mapping[str, Any]) -> Document:
     return dict(certificate) if isinstance(certificate, Mapping) else document_of(certificate)
 
 
@@ -255,15 +264,17 @@ class KernelVerdict:
         return get_args(Status).index(self.status)
 
 
-def check(certificate: str | Path | MarginCertificate | Mapping[str, Any]) -> KernelVerdict:
+def check(certificate: str | Path | Certificate | Mapping[str, Any]) -> KernelVerdict:
     """The verdict of the independent kernel on a certificate: a file, a document, or what `certify` returned.
 
-    What is conditional on a character table is checked by the kernel for tables,
-    `certificates/character_table_kernel.py`. The kernel runs in a Python process of its own, which imports nothing of
-    this toolkit but `certificates/kernel.py`, as in `lemmata check`. An unreadable file counts as malformed.
+    There is a kernel for each kind of document: what is conditional on a character table is checked by
+    `certificates/character_table_kernel.py`, what `certify_solution` returned by `certificates/solution_kernel.py`. The
+    kernel runs in a Python process of its own, which imports nothing of this toolkit but other kernels, as in
+    `lemmata check`. An unreadable file counts as malformed.
 
     Raises:
         RuntimeError: if the kernel was stopped before its verdict.
+        ValueError: as `document_of`.
     """
     if isinstance(certificate, str | Path):
         return _kernel(Path(certificate))

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import algebraic_kernel, character_table_kernel, operation_kernel
+from lemmata.certificates import algebraic_kernel, character_table_kernel, operation_kernel, solution_kernel
 from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
@@ -105,6 +105,7 @@ def _ask_gap(file: Path) -> int:
             (operation_kernel.__file__, algebraic_kernel.__file__),
             "it has a second opinion on groups, and none on tables of operations",
         ),
+        solution_kernel.__file__: "it has a second opinion on groups, and none on programs",
     }
     if reason := reasons.get(kernel_of(file)):
         out.print(f"{name}: GAP was not asked: {reason}", soft_wrap=True)

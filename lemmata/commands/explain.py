@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel
+from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel, solution_kernel
 from lemmata.certificates.game.faces import optimal_faces
 from lemmata.certificates.groups.contents import solution_of
 from lemmata.certificates.groups.format import Document
@@ -30,7 +30,7 @@ def explain(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")], as_json: AsJson = False
 ) -> None:
     """The report of a valid certificate; exit 1 when it is invalid, 2 when it is malformed."""
-    for other in (operation_kernel, algebraic_kernel, character_table_kernel):
+    for other in (operation_kernel, algebraic_kernel, character_table_kernel, solution_kernel):
         if kernel_of(file) == other.__file__:
             with refusals():
                 line, document = _checked(file, other.check)
@@ -64,7 +64,9 @@ def explain(
 def _print_json(file: Path, line: str, document: Document) -> None:
     """The claim of a document that a kernel has just accepted: all of it but the network and the proof."""
     claimed = {
-        key: document[key] for key in ("format", "version", "factors", "margin", "gap", "grade") if key in document
+        key: document[key]
+        for key in ("format", "version", "factors", "margin", "gap", "grade", "status", "bounds")
+        if key in document
     }
     typer.echo(json.dumps({"file": str(file), "valid": line, **claimed}, indent=2))
 

@@ -141,6 +141,7 @@ def write_sources(source: Path, library: Library) -> None:
         "CHARACTER_TABLE_FORMAT",
         "OPERATION_FORMAT",
         "ALGEBRAIC_FORMAT",
+        "SOLUTION_FORMAT",
         "game/UNIVERSAL_MARGIN",
         "operations/OPERATION_MARGIN",
     ):
