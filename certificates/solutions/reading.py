@@ -45,7 +45,8 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
     Raises:
         TypeError: for anything but a problem of CVXPY.
         ValueError: for parameters without a value, integer or complex variables, sparse or diagonal ones, two of the
-            same name, a problem that is not convex by CVXPY's rules, and constraints that need other cones.
+            same name, a problem that is not convex by CVXPY's rules, one that CVXPY cannot write as a
+            cone program, such as one with complex constants, and constraints that need other cones.
     """
     import cvxpy as cp  # slow to import
     from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr
@@ -76,9 +77,13 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
     renamed: dict[int, Any] = {}
     for reduction in (*reductions, Dcp2Cone(quad_obj=False), attributes, ConeMatrixStuffing(quad_obj=False)):
         inverse: Any
-        reduced, inverse = reduction.apply(reduced)
-        if reduction is attributes and inverse:
-            renamed = inverse[0]
+        try:
+            reduced, inverse = reduction.apply(reduced)
+        except Exception as error:  # of many kinds, those of CVXPY among them
+            raise ValueError(f"CVXPY cannot write the problem as a real cone program: {error!r}.") from error
+        if reduction is attributes:
+            renamed = inverse[0] if inverse else {}
+            _refuse_other_cones(reduced.constraints)
     columns = reduced.var_id_to_col
     places = {
         variable.name(): _places(variable, columns[getattr(renamed.get(variable.id), "id", variable.id)])
@@ -108,6 +113,16 @@ def read_constraints(problem: cp.Problem) -> ReadProblem:
     return read_problem(cp.Problem(cp.Minimize(zero), problem.constraints))
 
 
+def _refuse_other_cones(constraints: list[Any]) -> None:
+    """ValueError for a constraint that is none of the program's: CVXPY's last step leaves out some that it ignores."""
+    for kind in (type(constraint).__name__ for constraint in constraints):
+        if kind not in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos", "PSD"):
+            raise ValueError(
+                f"The problem needs the cone {kind}: only linear and semidefinite problems are certified. Write norms "
+                "and squares as semidefinite constraints."
+            )
+
+
 def _places(variable: cp.Variable, first: int) -> np.ndarray:
     """The coordinates of the entries of a variable: column by column, or those of the upper triangle, row by row."""
     if any(variable.attributes[name] for name in ("symmetric", "PSD", "NSD")):
@@ -130,11 +145,6 @@ def _program(reduced: Any) -> ConeProgram:
     orders, start = [], 0
     for constraint in reduced.constraints:
         kind, size = type(constraint).__name__, int(constraint.size)
-        if kind not in rows:
-            raise ValueError(
-                f"The problem needs the cone {kind}: only linear and semidefinite problems are certified. Write norms "
-                "and squares as semidefinite constraints."
-            )
         part = A[start : start + size], b[start : start + size]
         if kind == "PSD":
             if constraint.args[0].ndim != 2:

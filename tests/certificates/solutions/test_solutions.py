@@ -342,6 +342,11 @@ def test_what_is_no_linear_or_semidefinite_problem_is_refused():
         x.value, n.value = [1, 1], 1
         with pytest.raises(ValueError, match=said):
             lm.certify_solution(problem)
+    x.value = [1, 1]
+    with pytest.raises(ValueError, match="needs the cone FiniteSet"):
+        lm.certify_solution(cp.Problem(cp.Minimize(x[0]), [cp.FiniteSet(x[0], [1, 2])]))
+    with pytest.raises(ValueError, match=r"CVXPY cannot write the problem as a real cone program: NotImplementedError"):
+        lm.certify_solution(cp.Problem(cp.Minimize(cp.real((1 + 2j) * x[0])), [x >= 1]))
     with pytest.raises(ValueError, match="not convex by the rules"):
         lm.certify_solution(cp.Problem(cp.Maximize(cp.sum_squares(x)), [x >= 0]))
     with pytest.raises(ValueError, match="was not solved"):
