@@ -35,7 +35,7 @@ else:
 
 FORMAT, VERSION = "lemmata/program-optimum", 1
 MAX_ENTRIES = 10**6  # of a list: variables, constraints
-MAX_WORK = 2 * 10**9  # of all matrices that are tested, in the units of `Document.check_semidefinite`: time
+MAX_WORK = 5 * 10**8  # of all matrices that are tested, in the units of `Document.check_semidefinite`: time
 EXACT_UNIT = 10**5  # n^5 bits^2 of an elimination without rounding that count as one unit: time
 BOUND = r"-?\d+(/[1-9]\d*|\.\d+)?"
 
