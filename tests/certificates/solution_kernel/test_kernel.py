@@ -76,6 +76,8 @@ def test_the_program_reads_files_alone(tmp_path):
         (polygon, "solution.slack", None, 2, "solution.slack must be given exactly if solution.constraints are"),
         (polygon, "solution.places", [0], 2, "solution.values.entries must be a list of 1 to 1 entries"),
         (polygon, "variables.0.places", [0, 2], 2, "variables[0].places must be an integer from 0 to 1"),
+        (polygon, "variables.0.name", "\n", 2, "variables[0].name must be a string"),
+        (polygon, "solution.places", [0, 2], 2, "solution.places[1] must be an integer from 0 to 1"),
         (polygon, "objective.sense", "least", 2, "objective.sense must be a string"),
         (simplex, "constraints.equations.0.0", -1, 1, "point: equation 0 is violated"),
         (simplex, "solution.slack", "0.2", 1, "solution.slack: equation 0 is violated"),
@@ -106,6 +108,21 @@ def test_the_work_on_matrices_is_limited():
     small = constraints(1, [], [], [diagonal])
     weights = multipliers([], [], [[[0] * (i + 1) for i in range(order)]])
     assert verdict(written("minimum", [1], small, bounds=("1", None), multipliers=weights))[0] == 0
+
+
+def test_the_work_is_counted_for_all_matrices_together(monkeypatch):
+    """Three of order 2, in the point, the multipliers and the solution."""
+    monkeypatch.setattr(solution_kernel, "MAX_WORK", 24)
+    assert verdict(matrix())[0] == 0
+    monkeypatch.setattr(solution_kernel, "MAX_WORK", 23)
+    assert verdict(matrix()) == (2, "the matrices together are beyond the limits")
+
+
+def test_one_bound_alone_is_said():
+    value = WRITTEN["between"]() | {"multipliers": None, "bounds": {"lower": None, "upper": "3"}}
+    assert verdict(value)[1].endswith("the minimum is at most 3")
+    value |= {"point": None, "solution": None, "bounds": {"lower": None, "upper": None}}
+    assert verdict(value)[0] == 2
 
 
 def test_what_is_certified_is_written_and_read(tmp_path):
