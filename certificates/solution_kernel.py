@@ -20,6 +20,8 @@ for maximising, so that s f is minimised.
 """
 
 import sys
+from collections.abc import Container
+from copy import copy
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,18 @@ class Constraints:
                 kernel.entries(row, f"{at}[{i}]", i + 1, i + 1)
             self.matrices.append(rows)
 
+    def among(self, places: Container[int]) -> "Constraints":
+        """Those in which no coordinate has a coefficient but the given ones."""
+
+        def fits(f: Affine) -> bool:
+            return all(j in places or c == 0 for j, c in f[1])
+
+        result = copy(self)
+        result.equations = [f for f in self.equations if fits(f)]
+        result.inequalities = [f for f in self.inequalities if fits(f)]
+        result.matrices = [rows for rows in self.matrices if all(fits(f) for row in rows for f in row)]
+        return result
+
 
 class Multipliers:
     """u, v and the lower triangles of V, over a common denominator."""
@@ -136,24 +150,19 @@ class Multipliers:
 
 
 class Solution:
-    """What a solver gave, how far it is from the point, and how much it violates the constraints."""
+    """What a solver gave: some coordinates, how far they are from the point, and how much they violate."""
 
     def __init__(self, value: Any, size: int, has_point: bool) -> None:
-        places, values, moved, constraints, slack = kernel.fields(
-            value, "solution", "places values moved constraints slack"
-        )
-        count = len(kernel.entries(places, "solution.places", 1, size))
-        self.places = [kernel.integer(j, f"solution.places[{i}]", 0, size - 1) for i, j in enumerate(places)]
-        self.values = vector(values, "solution.values", count)
+        places, values, moved, slack = kernel.fields(value, "solution", "places values moved slack")
+        count, last = len(kernel.entries(places, "solution.places", 1, size)), -1
+        for i, j in enumerate(places):
+            last = kernel.integer(j, f"solution.places[{i}]", last + 1, size - 1)
+        self.places: list[int] = places
+        self.unit, self.values = vector(values, "solution.values", count)
         self.moved = distance(moved, "solution.moved")
         if (self.moved is not None) != has_point:
             raise MalformedError("solution.moved must be given exactly if the point is")
-        self.slack = distance(slack, "solution.slack")
-        self.constraints = None if constraints is None else Constraints(constraints, "solution.constraints")
-        if (self.slack is None) != (self.constraints is None):
-            raise MalformedError("solution.slack must be given exactly if solution.constraints are")
-        if self.constraints is not None and self.constraints.size != count:
-            raise MalformedError("solution.constraints.size must be the number of solution.places")
+        self.text, self.slack = slack, distance(slack, "solution.slack")
 
 
 class Document:
@@ -300,15 +309,16 @@ def check_value(document: Document, z: Vector) -> None:
 
 def check_solution(document: Document, solution: Solution) -> None:
     """Its distance from the point, in the maximum norm, and its violations are at most what is claimed."""
-    unit, values = solution.values
+    values = dict(zip(solution.places, solution.values, strict=True))
     if document.point is not None and solution.moved is not None:
-        other, entries = document.point
-        scale, room = solution.moved.denominator, solution.moved.numerator * unit * other
-        for value, j in zip(values, solution.places, strict=True):
-            fits = scale * abs(value * other - entries[j] * unit) <= room
+        unit, entries = document.point
+        scale, room = solution.moved.denominator, solution.moved.numerator * solution.unit * unit
+        for j, value in values.items():
+            fits = scale * abs(value * unit - entries[j] * solution.unit) <= room
             require(fits, f"solution.moved: the entry {j} of the point is farther away")
-    if solution.constraints is not None and solution.slack is not None:
-        check_point(document, solution.constraints, solution.values, "solution.slack", solution.slack)
+    if solution.slack is not None:
+        z = solution.unit, [values.get(j, 0) for j in range(document.size)]
+        check_point(document, document.constraints.among(values), z, "solution.slack", solution.slack)
 
 
 def check(data: bytes) -> str:
@@ -352,7 +362,7 @@ def claim(document: Document) -> str:
         high = "" if upper is None else f" at most {upper}"
         said = f"the {document.sense} is{low}{' and' if low and high else ''}{high}"
     if document.solution is not None and document.solution.slack is not None:
-        said += f"; the solution violates no constraint by more than {document.solution.slack}"
+        said += f"; no constraint on the given solution alone is violated by more than {document.solution.text}"
     return said
 
 

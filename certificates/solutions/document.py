@@ -13,7 +13,6 @@ from flint import fmpq
 from lemmata.certificates import kernel, solution_kernel
 from lemmata.certificates.solutions.bracket import CertifiedSolution
 from lemmata.certificates.solutions.programs import ConeProgram, Vector
-from lemmata.certificates.solutions.reading import ReadProblem
 from lemmata.numerics.exact.rationals import RationalLike, as_fraction
 
 __all__ = ["Document", "document_of_solution"]
@@ -78,31 +77,14 @@ def document_of_solution(found: CertifiedSolution) -> Document:
 
 def _solution(found: CertifiedSolution) -> Document | None:
     """The values that the problem holds; None if it holds none."""
-    read, constraints = found.read, found.constraints
-    if not read.given:
+    if not found.read.given:
         return None
-    if found.slack is None:
-        places, values = zip(*sorted(read.given.items()), strict=True)
-        program = None
-    else:  # the entries in the order of the program of the constraints alone
-        size, program = len(constraints.program.cost), constraints.program
-        values, where = [constraints.given[i] for i in range(size)], _matched(constraints, read)
-        places = [where[i] for i in range(size)]
+    places, values = zip(*sorted(found.read.given.items()), strict=True)
     return {
         "places": list(places),
         "values": _vector([fmpq(*x.as_integer_ratio()) for x in values]),
         "moved": None if found.moved is None else _text(found.moved, ceil),
-        "constraints": None if program is None else _constraints(program, _denominator(program)),
         "slack": None if found.slack is None else _text(found.slack, ceil),
-    }
-
-
-def _matched(constraints: ReadProblem, read: ReadProblem) -> dict[int, int]:
-    """Of each coordinate of the program of constraints: that of the same entry in the whole program."""
-    return {
-        int(i): int(j)
-        for name, places in constraints.places.items()
-        for i, j in zip(places.ravel(), read.places[name].ravel(), strict=True)
     }
 
 

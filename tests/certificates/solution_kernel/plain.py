@@ -120,6 +120,16 @@ class Program:
         self.matrices = [[read(row, i + 1) for i, row in enumerate(listed(M))] for M in listed(matrices)]
         ask(all(self.matrices))
 
+    def among(self, places: list[int]) -> None:
+        """Leave out each constraint with a coefficient at another coordinate."""
+        others = set(range(self.size)) - set(places)
+
+        def kept(f: Function) -> bool:
+            return not any(f[1][j] for j in others)
+
+        self.equations, self.inequalities = list(filter(kept, self.equations)), list(filter(kept, self.inequalities))
+        self.matrices = [M for M in self.matrices if all(kept(f) for row in M for f in row)]
+
     def violated(self, z: list[Fraction], slack: Fraction = Fraction(0), along: bool = False) -> bool:
         """Whether z violates a constraint, or its linear part."""
         part = linear if along else tuple
@@ -200,20 +210,19 @@ def _proves(document: Any) -> bool:
             values = {s * at(f, x) - h(x) for x in points}
             sound &= len(values) == 1 and (by_weights is None or s * by_weights <= max(values))
     if solution is not None:
-        places, values, moved, original, slack = parts(solution, "places values moved constraints slack")
+        places, values, moved, slack = parts(solution, "places values moved slack")
         places = [index(j, n) for j in listed(places)]
-        ask(0 < len(places) <= n)
+        ask(places != [] and places == sorted(set(places)))
         values = vector(values, len(places))
         ask((moved is None) == (z is None))
-        ask((original is None) == (slack is None))
         if z is not None:
             ask(text(moved) >= 0)
             sound &= all(abs(x - z[j]) <= text(moved) for x, j in zip(values, places, strict=True))
-        if original is not None:
+        if slack is not None:
             ask(text(slack) >= 0)
-            user = Program(original)
-            ask(user.size == len(places))
-            sound &= not user.violated(values, text(slack))
+            program.among(places)
+            known = dict(zip(places, values, strict=True))
+            sound &= not program.violated([known.get(j, Fraction(0)) for j in range(n)], text(slack))
     return sound
 
 

@@ -46,8 +46,8 @@ def test_the_program_reads_files_alone(tmp_path):
     assert process.returncode == 2
     good, bad, odd = process.stdout.splitlines()
     assert good.endswith(
-        "good: valid: program of 2 variables, 0 equations, 4 inequalities and 0 matrices: the maximum is 9/11; the "
-        "solution violates no constraint by more than 1/2"
+        "good: valid: program of 2 variables, 0 equations, 4 inequalities and 0 matrices: the maximum is 9/11; no "
+        "constraint on the given solution alone is violated by more than 1/2"
     )
     assert bad.endswith("bad: invalid: bounds.upper: is more than the multipliers prove")
     assert "odd: malformed: the document must be an object with exactly the keys" in odd
@@ -73,11 +73,10 @@ def test_the_program_reads_files_alone(tmp_path):
         (polygon, "solution.slack", "-1", 2, "solution.slack must not be negative"),
         (polygon, "solution.moved", "5/88", 1, "solution.moved: the entry 0 of the point is farther away"),
         (polygon, "solution.moved", None, 2, "solution.moved must be given exactly if the point is"),
-        (polygon, "solution.slack", None, 2, "solution.slack must be given exactly if solution.constraints are"),
         (polygon, "solution.places", [0], 2, "solution.values.entries must be a list of 1 to 1 entries"),
         (polygon, "variables.0.places", [0, 2], 2, "variables[0].places must be an integer from 0 to 1"),
         (polygon, "variables.0.name", "\n", 2, "variables[0].name must be a string"),
-        (polygon, "solution.places", [0, 2], 2, "solution.places[1] must be an integer from 0 to 1"),
+        (polygon, "solution.places", [0, 2], 2, "solution.places[1] must be an integer from 1 to 1"),
         (polygon, "objective.sense", "least", 2, "objective.sense must be a string"),
         (simplex, "constraints.equations.0.0", -1, 1, "point: equation 0 is violated"),
         (simplex, "solution.slack", "0.2", 1, "solution.slack: equation 0 is violated"),
@@ -116,6 +115,20 @@ def test_the_work_is_counted_for_all_matrices_together(monkeypatch):
     assert verdict(matrix())[0] == 0
     monkeypatch.setattr(solution_kernel, "MAX_WORK", 23)
     assert verdict(matrix()) == (2, "the matrices together are beyond the limits")
+
+
+def test_constraints_on_other_coordinates_are_not_counted_in_the_slack():
+    """x <= 1, y >= x + 5 and a matrix of both: the solution x = 2 violates the first, by 1; y is not given."""
+    matrices = [[[[1, 0, -1]], [[0, 1, 1], [50]]], [[[1, 0, -1]], [[0], [1]]]]
+    given = constraints(2, [], [[1, 0, -1], [-5, 0, -1, 1, 1]], matrices)
+    solution = {"places": [0], "values": vector([2]), "moved": "2", "slack": "1"}
+    value = written("minimum", [0, 1, 1], given, bounds=(None, "5"), point=vector([0, 5]), solution=solution)
+    assert verdict(value)[1].endswith("no constraint on the given solution alone is violated by more than 1")
+    for slack, part in (("99/100", "inequality 0"), ("0", "inequality 0")):
+        assert verdict(with_value(value, "solution.slack", slack)) == (1, f"solution.slack: {part} is violated")
+    del given["inequalities"][0]
+    assert verdict(value) == (1, "solution.slack: matrix 0: is not shown to be positive semidefinite")
+    assert verdict(with_value(value, "solution.slack", "1"))[0] == 0
 
 
 def test_one_bound_alone_is_said():
