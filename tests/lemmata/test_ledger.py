@@ -51,8 +51,7 @@ def test_an_id_may_be_spelled_as_it_comes(text, id):
 @pytest.mark.parametrize("text", ["hidden_progress", "Hidden Progress", "theorems.hidden_progress", "hidden-progress:"])
 def test_a_chapter_shows_all_its_statements(text):
     entries = [entry for _, entry in find_statements(text)]
-    assert {entry.id.partition(":")[0] for entry in entries} == {"hidden-progress"}
-    assert len(entries) == 87
+    assert [entry.id for entry in entries] == [name for name in catalogue_ids() if name.startswith("hidden-progress:")]
 
 
 @pytest.mark.parametrize("text", ["", " ", ":", "-"])
