@@ -53,7 +53,8 @@ def contradicts(conditions: TriangleConditions, found: Contradiction) -> bool:
     """Whether integers contradict the conditions, exactly.
 
     Raises:
-        ValueError: for integers of other shapes, and for neurons and a group of even order.
+        ValueError: for integers of other shapes or too large for sums in 64 bits, and for neurons and a group of even
+            order.
     """
     n = len(conditions.orbit)
     m = len(found.shares)
@@ -64,6 +65,11 @@ def contradicts(conditions: TriangleConditions, found: Contradiction) -> bool:
         )
     if m and n % 2 == 0:
         raise ValueError(f"For a group of even order {n} no neurons can be part of a contradiction.")
+    most = [max(map(abs, part.ravel().tolist()), default=0) for part in (found.combination, found.neurons)]
+    if max(most[0] * int(abs(conditions.matrix).sum(axis=0).max(initial=0)), 2 * most[1] ** 3 * n**3) >= 2**63:
+        raise ValueError(
+            f"The combination goes to {most[0]} and the neurons to {most[1]}: their sums need over 64 bits."
+        )
     y, answers = found.combination.astype(object), _answers(conditions, found.neurons).astype(object)
     left = np.array((found.combination @ conditions.matrix).tolist(), object)
     root = int(y @ conditions.root)

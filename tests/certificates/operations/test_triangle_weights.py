@@ -62,7 +62,12 @@ def test_contradictions(missing: list[tuple[int, int]], neurons: bool) -> None:
     assert bool(len(found.shares)) == neurons
     assert (near_weights(conditions) is None) == (not neurons)
     assert not contradicts(conditions, replace(found, combination=-found.combination))
+    large = found.combination * (2**62 // abs(found.combination).max())  # sums of it would not fit, and be of any sign
+    with pytest.raises(ValueError, match="over 64 bits"):
+        contradicts(conditions, replace(found, combination=large))
     if neurons:
+        with pytest.raises(ValueError, match="over 64 bits"):
+            contradicts(conditions, replace(found, neurons=found.neurons * (2**62 // abs(found.neurons).max())))
         assert not contradicts(conditions, replace(found, shares=-found.shares))
         assert not contradicts(conditions, Contradiction(found.combination, found.neurons[:0], found.shares[:0]))
 
