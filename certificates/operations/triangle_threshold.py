@@ -17,8 +17,8 @@ everywhere. Fixed before the run:
 - and, as an experiment of another kind, what networks found by ascent say of the missing cells
   (`unseen_curve.ascended_point`), for shares of missing cells far beyond.
 
-Solver and eigenvalues are floats: nothing here is proved. `forced_survey` has the proved cases. Ascents for n = 9 and 13
-and for more sets were planned too, and were left out for want of time. The sizes from 13 on were added when the file
+Solver and eigenvalues are floats: nothing here is proved. `forced_survey` has the proved cases. Ascents for n = 9 and
+13 and for more sets were planned too, and were left out for want of time. The sizes from 13 on were added when the file
 had 7, 9 and 11, with the criteria unchanged and five orders of n = 13 seen.
 """
 
