@@ -27,6 +27,7 @@ from lemmata.theorems.hidden_progress.experiments.grid import GRID
 from lemmata.theorems.hidden_progress.experiments.panels import LEFT
 from lemmata.theorems.hidden_progress.experiments.transformers import (
     LEFT_TRANSFORMER,
+    ROW_TRANSFORMER,
     draw_inputs,
     initial_transformer,
     outputs,
@@ -61,6 +62,23 @@ def test_all_networks_of_the_figure_learn() -> None:
     assert_follows(summary)
     law = "for each architecture the medians are <= c n^(alpha k) <= 10^5, alpha <= 1, c <= 100"
     assert [criterion["met"] for criterion in summary["criteria"] if criterion["text"] == law] == [True]
+
+
+@check(
+    "hidden-progress:experiment-B.2",
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="row 4, the transformer: (50, 3), B = 32 (5 runs) and 1024 (2 runs)",
+)
+def test_the_transformer_learns_at_both_batch_sizes() -> None:
+    """The criterion was fixed before the runs; the last slice comes out again."""
+    summary = committed_results(ROW_TRANSFORMER)
+    assert_follows(summary)
+    assert_begins(summary, *slice_again(summary))
+    assert [criterion["met"] for criterion in summary["criteria"]] == [True]
+    rates = {item["settings"]["batch"]: item["settings"]["rate"] for item in summary["items"].values()}
+    assert rates == {32: 3e-4, 1024: 3e-4}
 
 
 def _printed(p: dict[str, torch.Tensor], heads: int) -> ParityTransformer:

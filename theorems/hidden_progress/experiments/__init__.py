@@ -18,7 +18,7 @@ from lemmata.theorems.hidden_progress.experiments.relu_networks import DECAYS, F
 from lemmata.theorems.hidden_progress.experiments.search import LAW, STARTS
 from lemmata.theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
 from lemmata.theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
-from lemmata.theorems.hidden_progress.experiments.transformers import LEFT_TRANSFORMER
+from lemmata.theorems.hidden_progress.experiments.transformers import LEFT_TRANSFORMER, ROW_TRANSFORMER
 
 __all__ = ["EXPERIMENTS"]
 
@@ -53,4 +53,5 @@ EXPERIMENTS = (
     EXPONENTS,
     LARGEST_BATCHES,
     LEFT_TRANSFORMER,
+    ROW_TRANSFORMER,
 )
