@@ -145,6 +145,30 @@ def test_quantisers_need_this_many_values() -> None:
     assert abs(found[0] - 4 * float(1 - 2 / mpmath.pi)) < 1e-9
 
 
+@check(PROPOSITION, POSITION, grade="enclosed", target="corrected", supporting=True, cases="N = 4, 5, 9, 100, 10^4")
+@proof_steps("recurrent-lower-bound.md: 8")
+def test_labels_on_a_sphere_are_nearly_normal() -> None:
+    """P(g_j^2 <= 2) >= 1/2 by the incomplete beta function, the moments of |G|, and D' by the two parts of G - a c.
+
+    For a number g of a uniform vector of the sphere of radius sqrt(N), g^2/N has the law Beta(1/2, m/2). Predictions
+    c = k g, k = 0, 1/2, 1, have the error E |G - a c|^2 = m + (a k R)^2 - 2 a k R E|G|: that of the orthogonal parts.
+    """
+    for N in (4, 5, 9, 100, 10**4):
+        m = N - 1
+        inside = (arb(2) / N).beta_lower(fmpq(1, 2), fmpq(m, 2), regularized=True)
+        assert inside >= arb(1) / 2
+        mean = arb(2).sqrt() * (arb(fmpq(m + 1, 2)).lgamma() - arb(fmpq(m, 2)).lgamma()).exp()
+        spread = m - mean * mean
+        assert 0 < spread < 1
+        for square in (fmpq(N), fmpq(N - 2)):  # R^2 = N - g_j^2
+            a = mean / arb(square).sqrt()
+            for k in (fmpq(1), fmpq(1, 2), fmpq(0)):
+                D = (1 - k) ** 2 * arb(square) / m  # |g - c|^2 = m D
+                error = m + (a * k) ** 2 * square - 2 * a * k * arb(square).sqrt() * mean
+                assert abs(error - spread - a * a * m * D) < arb("1e-9") * m
+                assert error <= m * (arb(1) / m + D * m / (N - 2))
+
+
 def _codebook_figures(N: int, b: int, B: int) -> dict[str, Any]:
     """N, width, L, norms and risk of the codebook network, the width by the formula alone for large N."""
     order = codebook_order(N, b)
