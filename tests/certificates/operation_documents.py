@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -61,6 +62,17 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from leaves(value[key], (*path, key))
     else:
         yield path
+
+
+def edit_entries(entries: list[Any], source: random.Random) -> None:
+    """An entry of a list dropped, doubled, or exchanged with another."""
+    i, j, kind = source.randrange(len(entries)), source.randrange(len(entries)), source.randrange(3)
+    if kind == 0:
+        del entries[i]
+    elif kind == 1:
+        entries.insert(i, copy.deepcopy(entries[j]))
+    else:
+        entries[i], entries[j] = entries[j], entries[i]
 
 
 CYCLIC_3 = Operation.of([[0, 1, 2], [1, 2, 0], [2, 0, 1]], name="addition mod 3")

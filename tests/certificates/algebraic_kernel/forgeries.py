@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import ctx, fmpz_poly
 
-from tests.certificates.operation_documents import at, leaves
+from tests.certificates.operation_documents import at, edit_entries, leaves
 
 Document = dict[str, Any]
 Edit = Callable[[Document, random.Random], None]
@@ -79,13 +79,7 @@ def edit_list(value: Document, source: random.Random) -> None:
     entries = value[one][other]
     if source.random() < 0.5 and isinstance(entries[0], list):
         entries = source.choice(entries)
-    i, j, kind = source.randrange(len(entries)), source.randrange(len(entries)), source.randrange(3)
-    if kind == 0:
-        del entries[i]
-    elif kind == 1:
-        entries.insert(i, copy.deepcopy(entries[j]))
-    else:
-        entries[i], entries[j] = entries[j], entries[i]
+    edit_entries(entries, source)
 
 
 def edit_table(value: Document, source: random.Random) -> None:

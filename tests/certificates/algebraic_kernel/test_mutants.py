@@ -1,7 +1,5 @@
 """Mutants of the kernel of algebraic margins: whatever is changed in it shows on some document."""
 
-import ast
-import random
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 from lemmata.certificates import algebraic_kernel, kernel
 from tests.certificates.algebraic_kernel.corpus import entries
 from tests.certificates.algebraic_kernel.documents import document
-from tests.certificates.operation_kernel.test_mutants import Mutant, compiled, mutants, run
+from tests.certificates.kernel_mutants import survivors
 
 SOURCE = Path(algebraic_kernel.__file__).read_text()
 SEED = 1128
@@ -104,35 +102,9 @@ def rounding(module: Any) -> Iterator[object]:
         module.PRECISION = kept
 
 
-def survivors(tree: ast.Module, listed: list[Mutant]) -> list[str]:
-    """The mutants that say of every entry, and of some numbers, what the kernel says."""
-    decided = list(decisions(algebraic_kernel))
-    assert len(decided) == 140
-    pairs = [(entry, run(algebraic_kernel, entry)) for entry in entries()]
-    alive = []
-    for label, change, undo in listed:
-        change()
-        try:
-            module = compiled(tree)
-        finally:
-            undo()
-        if list(decisions(module)) != decided:
-            continue
-        told = next((i for i, (entry, verdict) in enumerate(pairs) if run(module, entry) != verdict), None)
-        if told is None:
-            alive.append(label)
-        else:  # it is likely to tell the next one apart too
-            pairs.insert(0, pairs.pop(told))
-    return alive
-
-
 def test_mutants_of_the_kernel_show(effort):
     """Quick: a sample; full: all but those that are equivalent."""
-    tree = ast.parse(SOURCE)
-    listed = list(mutants(tree))
-    names = [label for label, _, _ in listed]
-    assert len(listed) > 300
-    assert EQUIVALENT.keys() <= set(names)
-    listed = [one for one in listed if one[0] not in EQUIVALENT]
-    chosen = effort.pick(quick=random.Random(SEED).sample(listed, 8), full=listed)
-    assert survivors(tree, chosen) == []
+    assert len(list(decisions(algebraic_kernel))) == 140
+    sample = effort.pick(quick=8, full=None)
+    asked = {"least": 300, "sample": sample, "seed": SEED, "decisions": decisions}
+    assert survivors(algebraic_kernel, SOURCE, EQUIVALENT, entries(), **asked) == []

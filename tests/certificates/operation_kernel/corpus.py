@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.certificates.kernel_mutants import Entry
 from tests.certificates.operation_documents import (
     apart_document,
     at,
@@ -22,7 +23,6 @@ from tests.certificates.operation_documents import (
 )
 
 Document = dict[str, Any]
-Entry = tuple[str, Any, dict[str, Any]]
 
 
 def changed(value: Any) -> list[Any]:

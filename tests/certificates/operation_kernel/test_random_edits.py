@@ -18,6 +18,7 @@ from lemmata.numerics.exact.balls import precision
 from tests.certificates.operation_documents import (
     apart_document,
     at,
+    edit_entries,
     leaves,
     margin_certificate,
     parity_document,
@@ -88,15 +89,7 @@ def lists(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def edit_list(value: dict[str, Any], source: random.Random) -> None:
     """An entry dropped, doubled, or exchanged with another."""
-    entries = at(value, source.choice(lists(value)))
-    i, j = source.randrange(len(entries)), source.randrange(len(entries))
-    kind = source.randrange(3)
-    if kind == 0:
-        del entries[i]
-    elif kind == 1:
-        entries.insert(i, copy.deepcopy(entries[j]))
-    else:
-        entries[i], entries[j] = entries[j], entries[i]
+    edit_entries(at(value, source.choice(lists(value))), source)
 
 
 def edit_table(value: dict[str, Any], source: random.Random) -> None:

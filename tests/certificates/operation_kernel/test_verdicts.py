@@ -13,10 +13,10 @@ import pytest
 
 from lemmata.certificates import operation_kernel
 from lemmata.numerics.exact.precision import precision
+from tests.certificates.kernel_mutants import run
 from tests.certificates.operation_documents import parity_document
 from tests.certificates.operation_kernel.corpus import entries, matrices, networks
 from tests.certificates.operation_kernel.plain import outputs, signature, status
-from tests.certificates.operation_kernel.test_mutants import run
 
 BY_HAND = {
     "decimals None 0.25 0.50 0.5": 0,

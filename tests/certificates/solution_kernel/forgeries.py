@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from tests.certificates.operation_documents import at, leaves
+from tests.certificates.operation_documents import at, edit_entries, leaves
 
 Document = dict[str, Any]
 
@@ -33,15 +33,7 @@ def edit_leaf(value: Document, source: random.Random) -> None:
 
 def edit_list(value: Document, source: random.Random) -> None:
     """An entry of some list dropped, doubled or exchanged."""
-    lists = [list_ for list_ in every_list(value) if list_]
-    entries = source.choice(lists)
-    i, j, kind = source.randrange(len(entries)), source.randrange(len(entries)), source.randrange(3)
-    if kind == 0:
-        del entries[i]
-    elif kind == 1:
-        entries.insert(i, copy.deepcopy(entries[j]))
-    else:
-        entries[i], entries[j] = entries[j], entries[i]
+    edit_entries(source.choice([one for one in every_list(value) if one]), source)
 
 
 def every_list(value: Any) -> list[list[Any]]:

@@ -1,14 +1,12 @@
 """Mutants of the kernel of programs: whatever is changed in it shows on some document."""
 
-import ast
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lemmata.certificates import solution_kernel
-from tests.certificates.operation_kernel.corpus import Entry
-from tests.certificates.operation_kernel.test_mutants import Mutant, compiled, mutants, run
+from tests.certificates.kernel_mutants import Entry, run, survivors
 from tests.certificates.solution_kernel.documents import (
     WRITTEN,
     Document,
@@ -183,31 +181,7 @@ def least_work(value: Document, limits: dict[str, int]) -> int:
     return high
 
 
-def survivors(tree: ast.Module, listed: list[Mutant]) -> list[str]:
-    """The mutants that say of every entry what the kernel says."""
-    pairs = [(entry, run(solution_kernel, entry)) for entry in entries()]
-    alive = []
-    for label, change, undo in listed:
-        change()
-        try:
-            module = compiled(tree)
-        finally:
-            undo()
-        told = next((i for i, (entry, verdict) in enumerate(pairs) if run(module, entry) != verdict), None)
-        if told is None:
-            alive.append(label)
-        else:  # it is likely to tell the next one apart too
-            pairs.insert(0, pairs.pop(told))
-    return alive
-
-
 def test_mutants_of_the_kernel_show(effort):
     """Quick: a sample; full: all but those that are equivalent."""
-    tree = ast.parse(SOURCE)
-    listed = list(mutants(tree))
-    names = [label for label, _, _ in listed]
-    assert len(listed) > 400
-    assert EQUIVALENT.keys() <= set(names)
-    listed = [one for one in listed if one[0] not in EQUIVALENT]
-    chosen = effort.pick(quick=random.Random(SEED).sample(listed, 20), full=listed)
-    assert survivors(tree, chosen) == []
+    sample = effort.pick(quick=20, full=None)
+    assert survivors(solution_kernel, SOURCE, EQUIVALENT, entries(), least=400, sample=sample, seed=SEED) == []
