@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Iterator
 from functools import cache
+from math import isqrt
 from typing import Any
 
 from lemmata.certificates import algebraic_kernel
@@ -49,6 +50,18 @@ def rational_document() -> Document:
     """A field of degree 1: theta = 3 in place of no field at all."""
     value = document("001/001/110")
     value["field"] = {"polynomial": ["-3"], "low": str(3 << 300), "bits": 300}
+    return value
+
+
+def in_two_degrees() -> Document:
+    """A document of rational numbers over the root of 2: each has the second coefficient 0."""
+    value = rational_document()
+    value["field"] = {"polynomial": ["-2", "0"], "low": str(isqrt(2 << 600)), "bits": 300}
+    numbers = [value["multipliers"]["values"], value["network"]["masses"]]
+    numbers += [row for name in ("matrix", "kernel") for row in value["proof"][name]] + value["network"]["neurons"]
+    for row in numbers:
+        row[:] = [[*x, "0"] if x else 0 for x in row]
+    value["proof"]["square"].append("0")
     return value
 
 
@@ -113,6 +126,10 @@ def entries() -> Iterator[Entry]:
         yield f"{path} malformed", with_value(two, path, new), {}
     yield "false for zero", with_value(two, "proof.kernel.0", [False] * len(two["proof"]["kernel"][0])), {}
     yield "bits beyond", with_value(two, "field.bits", 7000), {}
+    rational = in_two_degrees()
+    yield "rational numbers in two degrees", rational, {}
+    number = str(int(rational["proof"]["kernel"][0][0][0]) + 1)
+    yield "a vector that P takes to rational numbers", with_value(rational, "proof.kernel.0.0.0", number), {}
     yield "a kernel too large", with_value(one, "proof.kernel", one["proof"]["kernel"] * 7), {}
     for name, limit in (("MAX_WORK", 10), ("MAX_ORDER_CUBED", 12**3 - 1), ("MAX_DEGREE", 1)):
         yield name, two, {name: limit}

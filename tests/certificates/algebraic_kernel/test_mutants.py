@@ -78,6 +78,10 @@ def decisions(module: Any) -> Iterator[object]:
                     yield module.check_margin(claim)
                 except kernel.ViolatedError as error:
                     yield str(error)
+        for exact in ([-1, 1], [1, -1]):  # gamma = 1, and the slopes 1 and -1
+            claim = SimpleNamespace(field=three, square=(27,), denominator=4, exact=exact)
+            claim.lower, claim.upper = (1, Fraction(1)), (2, Fraction(1))
+            yield module.check_margin(claim)
     except Exception as error:  # a mutant may fail in any way
         yield type(error).__name__
 
@@ -104,7 +108,7 @@ def rounding(module: Any) -> Iterator[object]:
 
 def test_mutants_of_the_kernel_show(effort):
     """Quick: a sample; full: all but those that are equivalent."""
-    assert len(list(decisions(algebraic_kernel))) == 140
+    assert len(list(decisions(algebraic_kernel))) == 142
     sample = effort.pick(quick=8, full=None)
     asked = {"least": 300, "sample": sample, "seed": SEED, "decisions": decisions}
     assert survivors(algebraic_kernel, SOURCE, EQUIVALENT, entries(), **asked) == []
