@@ -17,7 +17,7 @@ from lemmata.numerics.operations.operation import Operation
 from lemmata.theorems.evidence import check, proof_steps
 
 T17 = "feature-emergence:ext-T17"
-GROUPS = ("Z2", "Z3", "Z4", "Z2xZ2", "Z5", "S3", "Z7", "D4", "Q8")
+GROUPS = ("Z2", "Z3", "Z4", "Z2xZ2", "Z5", "Z6", "S3", "Z7", "Z8", "Z2xZ4", "Z2xZ2xZ2", "D4", "Q8")
 COLUMN = Operation.of([[0], [1]], name="a column")
 TRIANGLES = (((7,), ((0, 0),)), ((11,), ((0, 0), (2, 5))), ((3, 3), ((0, 0),)))
 
@@ -71,7 +71,7 @@ def triangle_table(orders: tuple[int, ...], missing: tuple) -> tuple[Operation, 
     return table, np.array([found[a, b, step[y, k]] for a, b, y, k in _triples(table)], np.int64)
 
 
-@check(T17, grade="exact", target="printed", cases="groups of order 2 to 8, random weights that translations keep")
+@check(T17, grade="exact", target="printed", cases="all groups of order 2 to 8, random weights that translations keep")
 @proof_steps("biases.md: 1, 3")
 @pytest.mark.parametrize("name", GROUPS)
 def test_invariant_weights_pay_for_no_bias(name: str) -> None:

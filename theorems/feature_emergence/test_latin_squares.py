@@ -194,23 +194,27 @@ def _turned(table: Operation) -> Operation:
 def test_products_of_networks_of_maximum_margin() -> None:
     """Nothing is lost where all weights are positive, for the square with other roles neither; something elsewhere.
 
-    The means of an optimal network are off by the square root of its gap at most: the products lose a gap or two.
+    Under weights q of sum 1 the mean of the margins is at most the bound above, so that none exceeds the least by more
+    than the gap over the least q. Where none exceeds it by more than d, step 11 leaves of f a multiple of E and three
+    times a function without its means of size d, at most 8 d in all. So products, in any roles, have margins that are
+    off by at most 16 d, but for rounding.
     """
+    rounding = 1e-13  # of sums of fewer than 10^4 products below 1
     positive = ("5:reduced:15", "7:steiner", *(f"6:reduced:{k}" for k in (1, 2, 5, 41, 225, 244)))
     for name in (*positive, "5:reduced:1", "6:reduced:54"):
         document = _document(f"latin:{name}")
         table = Operation.of(document["table"]["values"])
         network = listed_network(document["network"], table)
-        found = product_network(network)
-        share = found.margin(table) / float(document["margin"]["upper"])
-        weights = [int(q) for q in document["multipliers"]]
-        assert (min(weights) * len(weights) > sum(weights) / 10) == (name in positive)
+        found, margins, upper = product_network(network), network.margins(table), float(document["margin"]["upper"])
+        weights = np.array([int(q) for q in document["multipliers"]], float) / sum(map(int, document["multipliers"]))
+        assert (weights.min() * len(weights) > 0.1) == (name in positive)
         if name in positive:
-            assert 1 - 2 * float(document["gap"]) - 1e-12 <= share <= 1 + 1e-12
+            assert np.ptp(margins) <= upper * float(document["gap"]) / weights.min() + rounding
+            assert margins.min() - 16 * np.ptp(margins) - rounding <= found.margin(table) <= upper + rounding
             turned = product_network(OperationNetwork(network.v, network.w, network.u, network.masses))
-            assert turned.margin(_turned(table)) == pytest.approx(found.margin(table), rel=1e-12)
+            assert abs(turned.margin(_turned(table)) - found.margin(table)) <= 32 * np.ptp(margins) + rounding
         else:
-            assert share < 0.99
+            assert found.margin(table) < 0.99 * upper
 
 
 @check(T16, grade="exact", target="printed", cases="the two squares of the statement, by the kernel")
