@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import cvxpy as cp
 import pytest
@@ -172,12 +173,22 @@ def test_documents_of_every_status_and_long_numbers():
         document = lm.document_of(lm.certify_solution(problem))
         assert document["status"] == status
         assert verdict(document)[0] == 0
-    X = cp.Variable((2, 2), symmetric=True)  # the infimum 0 is not attained, and x y = 1 + 1/3 has no binary fraction
-    problem = cp.Problem(cp.Minimize(X[0, 0]), [X >> 0, X[0, 1] == 1])
+
+
+def test_where_nothing_was_proved_there_is_no_document():
+    x = cp.Variable()
+    problem = cp.Problem(cp.Minimize(x), [x >= 1])
     problem.solve(solver=cp.CLARABEL)
     found = lm.certify_solution(problem)
-    if found.status == "nothing":
-        with pytest.raises(ValueError, match="Nothing was proved"):
-            lm.document_of(found)
-    else:
-        assert verdict(lm.document_of(found))[0] == 0
+    with pytest.raises(ValueError, match="Nothing was proved, so that there is no certificate"):
+        lm.document_of(replace(found, status="nothing"))
+
+
+def test_a_proof_that_the_kernel_refuses_is_not_written(tmp_path):
+    x = cp.Variable()
+    problem = cp.Problem(cp.Minimize(x), [x >= 1])
+    problem.solve(solver=cp.CLARABEL)
+    found = lm.certify_solution(problem)
+    with pytest.raises(ValueError, match="The kernel refuses the proof that was found"):
+        lm.save(replace(found, lower=found.lower + 1), tmp_path / "optimum.json")
+    assert not list(tmp_path.iterdir())
