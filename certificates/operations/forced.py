@@ -1,19 +1,20 @@
 """Tables whose maximum margin is already that of the whole table, and what that forces in the cells not given.
 
-The table is that of an abelian group of order n, under any names. One cell is missing, and n >= 11 is prime to 6, or
-the group is Z_2^k, k >= 3: a written proof for every n (ext-T10 and ext-T14 of the chapter feature_emergence). Any
-cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three conditions are computed for the table at hand:
-weights of triangles, found by a program and rounded to integers (and integers times sqrt(2) for even n), whose laws are
-compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime. One cell of the group of
-order 7 is missing, where that form is semidefinite only: ext-T12 (`seven`). All rest on written proofs (triangles.md,
-exclusive-or.md and even-orders.md of that chapter): no kernel checks them, and there is no document.
+The table is that of an abelian group of order n, under any names. One cell is missing, and n >= 11 is odd, or the group
+is Z_2^k, k >= 3: a written proof for every n (ext-T10, ext-T18 where 3 divides n, and ext-T14 of the chapter
+feature_emergence). Any cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three conditions are computed
+for the table at hand: weights of triangles, found by a program and rounded to integers (and integers times sqrt(2) for
+even n), whose laws are compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime.
+One cell of the group of order 7 is missing, where that form is semidefinite only: ext-T12 (`seven`). All rest on
+written proofs (triangles.md, divisible-by-three.md, exclusive-or.md and even-orders.md of that chapter): no kernel
+checks them, and there is no document.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, inf, nan, nextafter, prod, sqrt
+from math import inf, nan, nextafter, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
 
-ONE_CELL, ANY_CELLS, SEVEN, EXCLUSIVE_OR, EVEN_ORDER = (
-    f"feature-emergence:ext-T{number}" for number in (10, 11, 12, 14, 15)
+ONE_CELL, ANY_CELLS, SEVEN, EXCLUSIVE_OR, EVEN_ORDER, THREE = (
+    f"feature-emergence:ext-T{number}" for number in (10, 11, 12, 14, 15, 18)
 )
 """Statements of the ledger."""
 LARGEST = 33
@@ -141,11 +142,11 @@ def forced(truth: Operation, given: Operation) -> ForcedTable | None:
 def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[NDArray[Any], str] | None:
     """Weights that force the addition table of a group without some cells, one of them (0, 0), and what says so."""
     n = prod(orders)
-    if len(missing) == 1 and n >= 11 and gcd(n, 6) == 1:
+    if len(missing) == 1 and n >= 11 and n % 2:
         integers, _ = one_cell_weights(orders)
         # true by the theorem, and checked nevertheless
         met = wave_bounds(n).enough and conditions_met(orders, integers, missing)
-        return (integers, ONE_CELL) if met else None
+        return (integers, ONE_CELL if n % 3 else THREE) if met else None
     if len(missing) == 1 and n >= 8 and set(orders) == {2}:
         return (exclusive_or_weights(n), EXCLUSIVE_OR) if exclusive_or_bounds(n).enough else None
     if len(missing) == 1 and n == 7:

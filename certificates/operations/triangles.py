@@ -1,10 +1,10 @@
 """Weights of triangles that force a whole addition table from all of its cells but one.
 
-For a finite abelian group G of order n prime to 6 a triple (a, b, d), d != 0, is the question "is a + b preferred to
+For a finite abelian group G of odd order n a triple (a, b, d), d != 0, is the question "is a + b preferred to
 a + b + d in the cell (a, b)". It is a triangle with the corners (a, b), (a + d, b), (a, b + d); with the midpoints of
 its sides it has six points. If their laws agree, with uniform marginals, every wave is paid the maximum margin of the
-whole table; `wave_bounds` are the constants by which nothing else is (ext-T8 to ext-T10 of the chapter
-feature_emergence, proofs/triangles.md).
+whole table; `wave_bounds` are the constants by which nothing else is (ext-T8 to ext-T10 and, where 3 divides n, ext-T18
+of the chapter feature_emergence, proofs/triangles.md and proofs/divisible-by-three.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import gcd, prod
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,18 +54,19 @@ def triangle_law(orders: Sequence[int], weights: Integers, point: tuple[int, int
 
 
 def one_cell_weights(orders: Sequence[int]) -> tuple[Integers, int]:
-    """The integers D n q(a, b, d), shape (n, n, n), 0 for d = 0, and D = (5n - 12)(n - 5), where (0, 0) is missing.
+    """The integers s n q(a, b, d), shape (n, n, n), 0 for d = 0, and the scale s, where the cell (0, 0) is missing.
 
-    They are divided by D n^2 (n - 1) to have the sum 1. For the missing cell (x, y) take them at
-    (a - x, b - y, d). Source: ext-T9.
+    The scale is D = (5n - 12)(n - 5) where 3 does not divide n, and D (r - 1)(r - 2) for n = 3 r. Divided by
+    s n^2 (n - 1) they have the sum 1. For the missing cell (x, y) take them at (a - x, b - y, d). Source: ext-T9 and
+    ext-T18.
 
     Raises:
-        ValueError: as `group_elements`, and for a group whose order is not prime to 6, or is 5.
+        ValueError: as `group_elements`, and for a group of even order, or of order 3 or 5.
     """
     e, sizes = group_elements(orders), np.array(orders)
     n = len(e)
-    if gcd(n, 6) > 1 or n < 7:
-        raise ValueError(f"The weights are known for groups of order 7 or more prime to 6, not for order {n}.")
+    if n % 2 == 0 or n < 7:
+        raise ValueError(f"The weights are known for groups of odd order 7 or more, not for order {n}.")
     a, b, d = e[:, None, None], e[None, :, None], e[None, None, :]
 
     def zero(x: Integers) -> Integers:
@@ -81,6 +82,15 @@ def one_cell_weights(orders: Sequence[int]) -> tuple[Integers, int]:
     excluded = sum(zero(2 * a + s * d + 0 * b) * zero(2 * b + t * d + 0 * a) for s, t in SIX_POINTS)
     scale = (5 * n - 12) * (n - 5)
     found = scale - 60 + n * (15 * first + 10 * second + 5 * third + 4 * fourth - fifth) - 5 * n * n * excluded
+    if n % 3 == 0:
+        # steps of order 3 lie on some lines twice: a share by how many of a, b, a + b are in their subgroup
+        r = n // 3
+        thirds = np.flatnonzero(zero(3 * e) > zero(e))
+        d = e[thirds]
+        within = sum(zero(x) + zero(x - d) + zero(x + d) for x in (a + 0 * b, b + 0 * a, a + b))
+        found *= (r - 1) * (r - 2)
+        found[:, :, thirds] += 2 * n * np.array([2, 2 - r, 0, (r - 1) * (r - 2)])[within]
+        scale *= (r - 1) * (r - 2)
     found[:, :, 0] = 0
     return found, scale
 
@@ -117,15 +127,19 @@ class WaveBounds:
 
 
 def wave_bounds(n: int) -> WaveBounds:
-    """The constants for an abelian group of order n >= 7 prime to 6, exactly.
+    """The constants for an abelian group of odd order n >= 7, exactly; those of ext-T18 where 3 divides n.
 
     Raises:
         ValueError: for another n.
     """
-    if n < 7 or gcd(n, 6) > 1:
-        raise ValueError(f"The bounds are for orders of 7 or more prime to 6, not for {n}.")
+    if n < 7 or n % 2 == 0:
+        raise ValueError(f"The bounds are for odd orders of 7 or more, not for {n}.")
     N, scale = (n - 1) // 2, (5 * n - 12) * (n - 5)
-    return WaveBounds.of(N, Fraction(20 * (N - 2) + 6, scale), Fraction(20 * (N - 3) + 6, scale))
+    each, relations = Fraction(20), 6
+    if n % 3 == 0:
+        r = n // 3
+        each, relations = each + Fraction(6 * r, (r - 1) * (r - 2)), 10
+    return WaveBounds.of(N, (each * (N - 2) + relations) / scale, (each * (N - 3) + relations) / scale)
 
 
 def _number(orders: Sequence[int], elements: Integers) -> Integers:

@@ -13,6 +13,9 @@ from lemmata.numerics.operations.operation import Operation
 
 SUM = np.add.outer(np.arange(11), np.arange(11)) % 11
 EVEN = np.add.outer(np.arange(10), np.arange(10)) % 10
+FIFTEEN = np.add.outer(np.arange(15), np.arange(15)) % 15
+THREES = [np.unravel_index(x, (3, 3, 3)) for x in range(27)]
+CUBE = np.array([[np.ravel_multi_index(np.add(a, b) % 3, (3, 3, 3)) for b in THREES] for a in THREES])
 EXCLUSIVE_OR = np.bitwise_xor.outer(np.arange(8), np.arange(8))
 FIVE = [divmod(x, 5) for x in range(25)]
 
@@ -26,9 +29,19 @@ def renamed(values: np.ndarray, seed: int) -> Operation:
 
 
 @pytest.mark.parametrize(
-    ("values", "orders"), [(SUM, (11,)), (EXCLUSIVE_OR, (2, 2, 2)), (EVEN, (10,))], ids=["11", "2x2x2", "10"]
+    ("values", "orders", "statement"),
+    [
+        (SUM, (11,), "ext-T10"),
+        (FIFTEEN, (15,), "ext-T18"),
+        (CUBE, (3, 3, 3), "ext-T18"),
+        (EXCLUSIVE_OR, (2, 2, 2), "ext-T14"),
+        (EVEN, (10,), "ext-T15"),
+    ],
+    ids=["11", "15", "3x3x3", "2x2x2", "10"],
 )
-def test_weights_of_a_renamed_table_pay_the_margin_and_no_more(values: np.ndarray, orders: tuple[int, ...]) -> None:
+def test_weights_of_a_renamed_table_pay_the_margin_and_no_more(
+    values: np.ndarray, orders: tuple[int, ...], statement: str
+) -> None:
     """The squares cancel, and ascents of the payoff end at gamma and not above."""
     table, n = renamed(values, 3), len(values)
     found = forced(table, table.without([(4, 7)]))
@@ -61,6 +74,7 @@ def test_weights_of_a_renamed_table_pay_the_margin_and_no_more(values: np.ndarra
         ((4, 7), table.values[4][7], "right", 1.0)
     ]
     assert result.lower < found.margin < result.upper
+    assert found.statement == f"feature-emergence:{statement}"
     assert found.statement in str(result.cells[0].reason)
 
 

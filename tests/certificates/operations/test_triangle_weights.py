@@ -14,18 +14,19 @@ from lemmata.certificates.operations.triangle_weights import (
     near_weights,
     triangle_conditions,
 )
-from lemmata.certificates.operations.triangles import one_cell_weights
+from lemmata.certificates.operations.triangles import one_cell_weights, wave_bounds
 
 
-def test_the_closed_weights_meet_the_conditions_as_one_orbit_after_the_other() -> None:
-    weights, scale = one_cell_weights([11])
-    conditions = triangle_conditions((11,), [(0, 0)])
+@pytest.mark.parametrize("orders", [(11,), (9,), (3, 3)], ids=str)
+def test_the_closed_weights_meet_the_conditions_as_one_orbit_after_the_other(orders: tuple[int, ...]) -> None:
+    weights, scale = one_cell_weights(orders)
+    conditions = triangle_conditions(orders, [(0, 0)])
     places = np.unique(conditions.orbit, return_index=True)[1][1:]
     values = weights.ravel()[places]
     assert np.array_equal(conditions.spread(values), weights)  # they have all the symmetries
     assert np.array_equal(conditions.matrix @ values, scale * conditions.right)
     assert conditions.sizes.sum() == np.count_nonzero(conditions.orbit >= 0) == np.count_nonzero(weights)
-    assert conditions_met([11], weights, [(0, 0)])
+    assert conditions_met(orders, weights, [(0, 0)])
     near = near_weights(conditions)
     assert near is not None
     assert np.abs(conditions.matrix @ near - conditions.right).max() < 1e-6
@@ -101,3 +102,11 @@ def test_there_is_no_contradiction_where_weights_are() -> None:
 def test_what_is_refused(orders: tuple[int, ...], cell: tuple[int, int], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         triangle_conditions(orders, [cell])
+
+
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_weights_and_bounds_of_one_cell_are_for_odd_orders_from_7(n: int) -> None:
+    with pytest.raises(ValueError, match="odd order 7 or more"):
+        one_cell_weights([n])
+    with pytest.raises(ValueError, match="odd orders of 7 or more"):
+        wave_bounds(n)
