@@ -156,7 +156,7 @@ def test_parts_that_are_refused(cells, message):
         ("random:5000x5000:99:1", "need 456.3 GB"),
         ("latin:1:1", "orders 2 to 60"),
         ("latin:61:1", "orders 2 to 60"),
-        ("latin:7:reduced:1", "orders 2 to 6"),
+        ("latin:8:reduced:1", "orders 2 to 7"),
         ("latin:4:reduced:5", "There are 4 reduced Latin squares of order 4"),
         ("latin:4:reduced:0", "numbered from 1; got 0"),
         ("latin:4", "written latin:N:SEED"),
