@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel
 from lemmata.certificates.atlas.catalogue import ORDERS, Item, Work
 from lemmata.certificates.atlas.committed import Row, digest
@@ -20,6 +22,7 @@ from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import Document, dumps
 from lemmata.certificates.operations.algebraic import algebraic_document
+from lemmata.certificates.operations.balanced import balanced_document
 from lemmata.certificates.operations.certify import certify_operation
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.radicals import margin_in_radicals
@@ -30,6 +33,7 @@ from lemmata.numerics.groups.names import gap_available, parse_group, small_grou
 from lemmata.numerics.groups.permutations import PermutationGroup
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.reduced_squares import least_reduced, roles
 from lemmata.numerics.operations.symmetries import operation_symmetries
 
 __all__ = ["DIGITS", "KERNELS", "check_seconds", "computed", "is_about", "row_of"]
@@ -46,6 +50,7 @@ KERNELS = {
     "operations": operation_kernel.check,
     "tables": operation_kernel.check,
     "latin": operation_kernel.check,
+    "latin7": operation_kernel.check,
     "exact": algebraic_kernel.check,
     "unseen": operation_kernel.check,
 }
@@ -76,6 +81,8 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
     if first.section in ("operations", "tables", "latin"):
         table = _table(settings)
         return {first.key: dumps(surveyed_certificate(table, operation_symmetries(table)).document)}
+    if first.section == "latin7":
+        return {first.key: dumps(balanced_document(_table(settings)))}
     if first.section == "exact":
         table = replace(_table(settings), name=first.name.removesuffix(" exactly"))
         symmetries = operation_symmetries(table)
@@ -110,7 +117,7 @@ def is_about(item: Item, data: bytes, known: Mapping[str, bytes]) -> bool:
         entry = next(one for one in committed_survey()["entries"] if one["name"] == settings["table"])
         found = (str(document["table"]["order"]), len(document["table"]["class_sizes"]), document["value"]["upper"])
         return found == (entry["order"], entry["classes"], entry["value"]) and document["factors"] == entry["factors"]
-    if item.section in ("operations", "tables", "latin", "exact"):
+    if item.section in ("operations", "tables", "latin", "latin7", "exact"):
         return document["table"]["values"] == _values(_table(settings))
     truth, given = _given(settings)
     a, b = settings["cell"]
@@ -139,7 +146,13 @@ def row_of(item: Item, data: bytes, seconds: float, earlier: Row | None = None) 
         earlier: the row in the committed table, whose description of a group is taken where GAP is not there.
     """
     document = json.loads(data)
-    describe = {"groups": _group_fields, "sporadic": _sporadic_fields, "exact": _exact_fields, "unseen": _unseen_fields}
+    describe = {
+        "groups": _group_fields,
+        "sporadic": _sporadic_fields,
+        "latin7": _role_fields,
+        "exact": _exact_fields,
+        "unseen": _unseen_fields,
+    }
     fields = describe.get(item.section, _table_fields)(item, document, earlier or {})
     return {
         "key": item.key,
@@ -199,6 +212,13 @@ def _table_fields(item: Item, document: Document, earlier: Row) -> Row:
         "gap": document["gap"],
         "grade": document["grade"],
     }
+
+
+def _role_fields(item: Item, document: Document, earlier: Row) -> Row:
+    """How many symmetries without swap a square has, and in how many classes it is in its six roles."""
+    found = [least_reduced(square) for square in roles(np.array(document["table"]["values"]))]
+    classes = len({square.tobytes() for square, _ in found})
+    return {**_table_fields(item, document, earlier), "symmetries": found[0][1], "classes": classes}
 
 
 def _exact_fields(item: Item, document: Document, earlier: Row) -> Row:

@@ -70,7 +70,7 @@ def print_row(out: Console, row: Row, section: Mapping[str, Any]) -> None:
     fields.append(("margin" if "verdict" not in row else "verdict", margin_text(row)))
     if row.get("exact"):
         fields.append(("decimals", " to ".join(row["margin"])))
-    fields += [(name, str(row[name])) for name in ("gap", "grade", "proof", "command") if row.get(name)]
+    fields += [(name, str(row[name])) for name in ("gap", "grade", "proof", "symmetries", "command") if row.get(name)]
     if row["sha256"] is None:
         fields.append(("document", f"none: {row['reason']}"))
     else:

@@ -110,6 +110,7 @@ _CELLS = {
     "grade": lambda row: row["grade"] or "",
     "gap": lambda row: row.get("gap") or "",
     "proof": lambda row: row.get("proof") or "",
+    "symmetries": lambda row: str(row.get("symmetries", "")),
     "command": lambda row: f"`{row['command']}`" if row.get("command") else "",
     "bytes": lambda row: str(row["bytes"] or ""),
     "seconds": lambda row: f"{row['seconds']:.2f}" if row["seconds"] is not None else "",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from itertools import product
-from math import isqrt
+from itertools import permutations, product
+from math import factorial, isqrt
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ import sympy as sp
 from flint import nmod_mat
 
 from lemmata.certificates import operation_kernel
-from lemmata.certificates.atlas.committed import atlas_document
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows
 from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.operations.balanced import is_balanced
 from lemmata.certificates.operations.forms import form_matrices, residual
 from lemmata.certificates.operations.latin_squares import latin_square_bound, product_network, steiner_network
 from lemmata.certificates.operations.neurons import OperationNetwork
@@ -29,6 +30,7 @@ from lemmata.numerics.operations.classes import group_of_operation
 from lemmata.numerics.operations.isotopy import carries, isotopism
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.reduced_squares import count_reduced, least_reduced, numbers_of, roles
 from lemmata.numerics.operations.squares import (
     latin_square_classes,
     random_latin_square,
@@ -261,3 +263,65 @@ def test_which_squares_to_order_7_have_the_largest_margin(effort: Effort) -> Non
     lower, upper = _bounds("latin:7:steiner", steiner_square(7))
     assert Fraction(18098, 10**6) < lower <= upper < Fraction(18099, 10**6)
     assert lower**2 > certify_group(parse_group("Z7")).gamma ** 2
+
+
+@check(T16, grade="exact", target="printed", cases="random squares of orders 5, 6, 7 in six roles, in integers")
+@proof_steps("latin-squares.md: 14")
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_balanced_weights_are_weights_in_all_roles(n: int) -> None:
+    """Signs and sums of the tensor with its axes permuted, and what it pays neurons, counted triple by triple.
+
+    The tensor is a sum of differences of the random square and another one, which have sum 0 along each line.
+    """
+    table = random_latin_square(n, 5)
+    right = np.eye(n, dtype=np.int64)[table.array()]
+    others = [np.eye(n, dtype=np.int64)[random_latin_square(n, seed).array()] for seed in range(40)]
+    tensor = sum(k * (right - one) for k, one in enumerate(others, 1))
+    assert isinstance(tensor, np.ndarray)
+    neuron = [np.random.default_rng(k).integers(-9, 10, n) for k in range(3)]
+    u, v, w = neuron
+    q = {(a, b, c): -int(tensor[a, b, c]) for a, b, c in table.triples}
+    assert is_balanced(table, np.array(list(q.values())))
+    assert not is_balanced(table, np.arange(len(q)))
+    assert min(q.values()) >= 0
+    paid = sum(m * (u[a] + v[b]) ** 2 * (w[table.values[a][b]] - w[c]) for (a, b, c), m in q.items())
+    assert paid == 2 * np.einsum("abc,a,b,c->", tensor, u, v, w)
+    for axes in permutations(range(3)):
+        moved, (x, y, z) = tensor.transpose(axes), (neuron[axis] for axis in axes)
+        turned = Operation.of(right.transpose(axes).argmax(axis=2).tolist())
+        q = {(a, b, c): -int(moved[a, b, c]) for a, b, c in turned.triples}
+        assert min(q.values()) >= 0
+        assert sum(m * (x[a] + y[b]) ** 2 * (z[turned.values[a][b]] - z[c]) for (a, b, c), m in q.items()) == paid
+
+
+@check(T16, grade="exact", target="printed", cases="all classes of order 7; squares counted at --effort full")
+@proof_steps("latin-squares.md: 15")
+def test_the_largest_margins_of_order_7(effort: Effort) -> None:
+    """147 documents with balanced weights, about squares whose classes have as many members as there are squares."""
+    files = {row["name"]: atlas_document(row) for row in atlas_rows("latin7")}
+    documents = [json.loads(data) for data in files.values()]
+    tables = [Operation.of(document["table"]["values"]) for document in documents]
+    numbers = numbers_of(np.array([table.array() for table in tables]))
+    assert list(files) == [f"latin:7:reduced:{number}" for number in numbers]
+    members = {}
+    for table in tables:
+        for least, symmetries in map(least_reduced, roles(table.array())):
+            members[least.tobytes()] = 7 * factorial(7) // symmetries
+    assert (len(tables), len(members), sum(members.values())) == (147, 564, 16_942_080)
+    if effort.pick(quick=False, full=True):
+        assert count_reduced(7) == 16_942_080
+    plane, cyclic = steiner_square(7), parse_operation("Z7")
+    others, margin = 0, certify_group(parse_group("Z7")).gamma ** 2
+    assert Fraction(1714, 10**5) ** 2 < margin < Fraction(1715, 10**5) ** 2
+    for table, document, data in zip(tables, documents, files.values(), strict=True):
+        operation_kernel.check(data)
+        assert is_balanced(table, np.array([int(q) for q in document["multipliers"]]))
+        upper = Fraction(document["margin"]["upper"])
+        if isotopism(table, plane) is None and isotopism(table, cyclic) is None:
+            assert upper < Fraction(1673, 10**5)
+            others += 1
+        else:
+            assert len({least_reduced(role)[0].tobytes() for role in roles(table.array())}) == 1
+    assert others == 145
+    lower, _ = _bounds("latin:7:steiner", plane)
+    assert Fraction(18098, 10**6) ** 2 < lower**2 > margin > Fraction(1673, 10**5) ** 2

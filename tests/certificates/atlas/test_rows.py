@@ -35,6 +35,7 @@ WRITTEN = {
     "operations": "shape proof margin exact gap grade",
     "tables": "shape proof margin exact gap grade",
     "latin": "shape proof margin exact gap grade",
+    "latin7": "shape proof margin exact gap grade symmetries classes",
     "unseen": "shape label verdict epsilon threshold bound proof grade",
     "exact": "shape proof margin exact gap grade",
     "machines": "machine command margin exact gap grade decided_by",
@@ -54,7 +55,7 @@ def test_rows_say_what_is_known_here_and_nothing_else():
 
 
 def test_margins_are_those_of_the_documents():
-    for row, document in rows_of("groups", "sporadic", "operations", "tables", "latin"):
+    for row, document in rows_of("groups", "sporadic", "operations", "tables", "latin", "latin7"):
         said = document["margin"]
         assert (*row["margin"], row["exact"], row["grade"]) == (
             said["lower"],
@@ -96,12 +97,12 @@ def test_algebraic_margins_are_the_zeros_of_their_documents():
 
 
 def test_tables_have_the_sizes_of_their_documents_and_names():
-    for row, document in rows_of("operations", "tables", "latin", "unseen"):
+    for row, document in rows_of("operations", "tables", "latin", "latin7", "unseen"):
         values = document["table"]["values"]
         assert row["shape"] == [len(values), len(values[0]), document["table"]["labels"]]
         if row["section"] == "tables":
             assert row["name"] == "/".join("".join(str(one) for one in line) for line in values)
-        if row["section"] in ("operations", "latin"):
+        if row["section"] in ("operations", "latin", "latin7"):
             assert row["name"].removeprefix("group:") == document["table"]["name"]
         if row["section"] != "unseen":
             assert row["proof"] == document["proof"]["kind"]
