@@ -32,7 +32,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":  # a program of two files: in the mode -I nothing else finds the kernel beside this one
+if not __package__:  # a program of two files, or a part of one: in the mode -I nothing else finds the kernel beside
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     import kernel
     from kernel import MalformedError, require

@@ -44,9 +44,11 @@ from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
 from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
 from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.ternary import TERNARY_PREFIX, TernaryOperation, parse_ternary
 
 if TYPE_CHECKING:
     from lemmata.certificates.operations.certify import OperationCertificate
+    from lemmata.certificates.operations.ternary import TernaryCertificate
 
 __all__ = [
     "KernelVerdict",
@@ -64,7 +66,9 @@ __all__ = [
 ]
 
 Status = Literal["valid", "invalid", "malformed"]
-MarginCertificate: TypeAlias = "GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate"
+MarginCertificate: TypeAlias = (
+    "GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate | TernaryCertificate"
+)
 Certificate: TypeAlias = "MarginCertificate | CertifiedSolution"
 GroupLike = str | PermutationGroup | FiniteGroup | ArrayLike
 
@@ -74,6 +78,8 @@ def certify(given: str, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any:
 @overload
 def certify(given: Operation, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
 @overload
+def certify(given: TernaryOperation, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> TernaryCertificate: ...
+@overload
 def certify(
     given: Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
 ) -> CharacterTableMarginCertificate: ...
@@ -82,8 +88,11 @@ def certify(
     given: PermutationGroup | FiniteGroup | ArrayLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT
 ) -> GroupMarginCertificate: ...
 def certify(
-    given: GroupLike | Operation | Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
-) -> GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate:
+    given: GroupLike | Operation | TernaryOperation | Path | Mapping[str, Any],
+    factors: int = 2,
+    *,
+    limit: int = DEFAULT_LIMIT,
+) -> MarginCertificate:
     """The certificate of the largest L_{2,k+1} margin of networks that learn a group or another operation.
 
     The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors. For a group it is
@@ -97,6 +106,7 @@ def certify(
         lm.certify([[0, 1], [1, 0]])             # by its Cayley table, entry (a, b) being the number of a b
         lm.certify("op:max:3").lower             # an operation by name: op:mul:7, latin:5:1, conj:S3, cells:FILE.csv
         lm.certify(lm.operations.Operation.of([[0, 0], [0, 1]]))  # by its table, here that of "and"
+        lm.certify("ternary:01101001").lower     # of three arguments: 2 x 2 x 2 labels, or ternary:FILE.npy
         lm.certify("ctbl:M").gamma               # a character table, here the Monster's; needs the extra gap
         lm.certify(Path("table.json"))           # from a file or a dictionary: certificates/CHARACTER_TABLE_FORMAT.md
 
@@ -106,8 +116,8 @@ def certify(
     Args:
         given: a group: a name or another text that `lemmata certify` takes; permutations, shape (generators, points); a
             Cayley table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is
-            read as a Cayley table. An operation: a text, or a `lm.operations.Operation`. A character table: ctbl:NAME,
-            a path, or a dictionary.
+            read as a Cayley table. An operation: a text, a `lm.operations.Operation` or
+            a `lm.operations.TernaryOperation`. A character table: ctbl:NAME, a path, or a dictionary.
         factors: the number k >= 2 of elements that are multiplied; an operation that is no group has two.
         limit: the largest order of a group that is accepted; time and memory grow with the order.
 
@@ -124,6 +134,12 @@ def certify(
     """
     if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
         return certify_character_table(given, factors)
+    if isinstance(given, str) and given.strip().startswith(TERNARY_PREFIX):
+        given = parse_ternary(given)
+    if isinstance(given, TernaryOperation):
+        from lemmata.certificates.operations.ternary import certify_ternary  # solvers, which groups can do without
+
+        return certify_ternary(given)
     if isinstance(given, Operation):
         given = operation_or_its_group(given, limit, lambda sentence: None, factors)
     elif isinstance(given, str):
@@ -211,7 +227,7 @@ def document_of(certificate: Certificate, digits: int = 30) -> Document:
     """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
 
     The formats are described in `certificates/FORMAT.md`, `certificates/CHARACTER_TABLE_FORMAT.md`,
-    `certificates/OPERATION_FORMAT.md` and `certificates/SOLUTION_FORMAT.md`.
+    `certificates/OPERATION_FORMAT.md`, `certificates/TERNARY_FORMAT.md` and `certificates/SOLUTION_FORMAT.md`.
 
     Args:
         certificate: from `certify`, `certify_character_table` or `certify_solution`.

@@ -4,6 +4,9 @@ tables         Operation, parse_operation (every name that `lemmata certify` and
 margins        certify_operation: the maximum margin of a table, from both sides; OperationCertificate
 upper bounds   relaxed_margin: the sum-of-squares bound in floating point, with its Gram matrix; relaxed_phi: of one
                residual tensor; relaxed_family: of an affine family; Relaxation, FamilyRelaxation, OperationProgramError
+three          TernaryOperation, parse_ternary, ternary_product (a b c in a group), ternary_classes (all 2 x 2 x 2 up
+               to names); certify_ternary: the maximum margin with activation x^3, from both sides;
+               TernaryCertificate; committed_ternary: those of all classes
 symmetries     operation_symmetries, OperationSymmetries; canonical_form, isotopy_classes (all tables of a small shape
                up to names); group_of_operation, the group that a table is under other names
 networks       best_network: the largest margin found, by column generation; integer_network, exact_network: the same
@@ -46,6 +49,8 @@ from lemmata.certificates.operations.programs import (
 from lemmata.certificates.operations.pseudo_moments import PseudoMoments, rounded_pseudo_moments
 from lemmata.certificates.operations.relaxed_groups import RelaxedGame
 from lemmata.certificates.operations.survey import committed_operations
+from lemmata.certificates.operations.ternary import TernaryCertificate, certify_ternary
+from lemmata.certificates.operations.ternary_survey import committed_ternary
 from lemmata.certificates.operations.training import (
     NeuronSpectrum,
     TrainingRun,
@@ -57,11 +62,17 @@ from lemmata.certificates.operations.triangle_threshold import ThresholdPoint, a
 from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells, unseen_cells
 from lemmata.certificates.operations.unseen_curve import CurvePoint, ascended_point, unseen_curve
 from lemmata.certificates.operations.unseen_survey import committed_verdicts
-from lemmata.numerics.operations.classes import canonical_form, group_of_operation, isotopy_classes
+from lemmata.numerics.operations.classes import (
+    canonical_form,
+    group_of_operation,
+    isotopy_classes,
+    ternary_classes,
+)
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
+from lemmata.numerics.operations.ternary import TernaryOperation, parse_ternary, ternary_product
 from lemmata.reports.triangle_threshold import draw_triangle_threshold, plot_triangle_threshold
 from lemmata.reports.unseen import draw_unseen, plot_unseen
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve

@@ -1,4 +1,4 @@
-"""Which of the kernels is for which file, and ``lemmata-check FILE...``, the five of them as one program.
+"""Which of the kernels is for which file, and ``lemmata-check FILE...``, the six of them as one program.
 
 Nothing here imports anything outside of the standard library, so that a file is checked by whoever has Python.
 """
@@ -9,7 +9,14 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel, solution_kernel
+from lemmata.certificates import (
+    algebraic_kernel,
+    character_table_kernel,
+    kernel,
+    operation_kernel,
+    solution_kernel,
+    ternary_kernel,
+)
 
 __all__ = ["kernel_of", "main"]
 
@@ -19,6 +26,7 @@ PROGRAMS = {
     operation_kernel.MARGIN: operation_kernel.__file__,
     operation_kernel.UNSEEN: operation_kernel.__file__,
     solution_kernel.FORMAT: solution_kernel.__file__,
+    ternary_kernel.FORMAT: ternary_kernel.__file__,
 }
 """The program for each format but that of groups."""
 
@@ -53,6 +61,7 @@ def main() -> None:
         character_table_kernel.__file__: character_table_kernel.check,
         operation_kernel.__file__: operation_kernel.check,
         solution_kernel.__file__: solution_kernel.check,
+        ternary_kernel.__file__: ternary_kernel.check,
     }
     status = 0
     for program, names in groupby(sys.argv[1:], key=lambda name: kernel_of(Path(name))):

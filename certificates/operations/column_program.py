@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from lemmata.certificates.operations.pricing import best_outputs, climb, polish, random_starts
 from lemmata.numerics.operations.operation import Operation
 
-__all__ = ["Columns", "curvature", "model_minimum", "optimal_masses"]
+__all__ = ["Columns", "SquarePrices", "curvature", "model_minimum", "optimal_masses"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,6 +57,10 @@ class Columns:
         answers = (x[:, a] + x[:, b]) ** 2 * (w[:, y] - w[:, c])
         return np.asarray(answers @ self.averaging)
 
+    def prices(self, masses: Floats) -> SquarePrices:
+        """Those of multipliers given by the mass of each orbit."""
+        return SquarePrices(self, self.forms(masses))
+
     def forms(self, masses: Floats) -> Floats:
         """The forms M (C, N, N) of multipliers given by the mass of each orbit."""
         a, b, y, c = self.indices
@@ -65,6 +70,34 @@ class Columns:
             for i, j in ((a, a), (b, b), (a, b), (b, a)):
                 np.add.at(M, (k, i, j), sign * q)
         return M
+
+
+@dataclass(frozen=True)
+class SquarePrices:
+    """The value of a neuron (`lemmata.certificates.operations.column_search.Prices`): |(x^T M_k x)_k|, forms M."""
+
+    columns: Columns
+    M: Floats
+
+    def starts(self, count: int, rng: np.random.Generator) -> Floats:
+        """Half of them random, half the best ones for random w."""
+        return random_starts(self.M, count, rng)
+
+    def climb(self, x: Floats, *, rounds: int, tolerance: float) -> tuple[Floats, Floats]:
+        """By turns the best w and the best x."""
+        return climb(self.M, x, rounds=rounds, tolerance=tolerance)
+
+    def polish(self, x: Floats) -> tuple[Floats, Floats]:
+        """Newton's method on the sphere."""
+        return polish(self.M, x)
+
+    def outputs(self, x: Floats) -> tuple[Floats, Floats]:
+        """w = (x^T M_k x)_k / value."""
+        return best_outputs(self.M, x)
+
+    def curvature(self, x: Floats, w: Floats, value: float) -> Floats:
+        """As `curvature`."""
+        return curvature(self.columns, self.M, x, w, value)
 
 
 def optimal_masses(H: Floats, size: float) -> tuple[Floats, float, Floats]:
@@ -116,12 +149,6 @@ def curvature(columns: Columns, M: Floats, x: Floats, w: Floats, value: float) -
     K[:N, N:] = 2 * Mx.T
     K[N:, :N] = 2 * Mx
     K[N:, N:] = -value * np.eye(C)
-    project = np.eye(N + C)
-    project[:N, :N] -= np.outer(x, x)
-    project[N:, N:] -= np.outer(w, w)
-    K = project @ K @ project
-    eigenvalues, vectors = np.linalg.eigh(-K)
-    strength = np.where(eigenvalues > 1e-6 * value, 1 / np.maximum(eigenvalues, 1e-6 * value), 0.0)
     a, b, y, c = columns.indices
     T = len(a)
     t = np.arange(T)
@@ -132,7 +159,25 @@ def curvature(columns: Columns, M: Floats, x: Floats, w: Floats, value: float) -
     gradient[t, b] += 2 * z * d
     gradient[t, N + y] += z * z
     gradient[t, N + c] -= z * z
-    B = (columns.averaging.T @ gradient) @ project @ vectors
+    return response(K, columns.averaging.T @ gradient, x, w, value)
+
+
+def response(K: Floats, gradient: Floats, x: Floats, w: Floats, value: float) -> Floats:
+    """The Hessian in q of the value of a local maximum, from second derivatives on the two spheres.
+
+    Args:
+        K: in (x, w), with the multipliers of |x| = |w| = 1, shape (N + C, N + C).
+        gradient: in (x, w), of the value's derivative in each multiplier, shape (multipliers, N + C).
+        x, w, value: the maximum.
+    """
+    N, C = len(x), len(w)
+    project = np.eye(N + C)
+    project[:N, :N] -= np.outer(x, x)
+    project[N:, N:] -= np.outer(w, w)
+    K = project @ K @ project
+    eigenvalues, vectors = np.linalg.eigh(-K)
+    strength = np.where(eigenvalues > 1e-6 * value, 1 / np.maximum(eigenvalues, 1e-6 * value), 0.0)
+    B = gradient @ project @ vectors
     return (B * strength) @ B.T
 
 

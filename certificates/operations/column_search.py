@@ -2,37 +2,74 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmata.certificates.operations.column_program import Columns, curvature, model_minimum, optimal_masses
-from lemmata.certificates.operations.plane_moments import plane_neurons
-from lemmata.certificates.operations.pricing import best_outputs, climb, distinct, polish, random_starts
+from lemmata.certificates.operations.column_program import model_minimum, optimal_masses
+from lemmata.certificates.operations.pricing import distinct
 
-__all__ = ["Search"]
+__all__ = ["Answers", "Prices", "Search"]
 
 Floats = NDArray[np.float64]
+
+
+class Prices(Protocol):
+    """The value of a neuron against fixed multipliers, x and w of length 1: w is the best for x."""
+
+    def starts(self, count: int, rng: np.random.Generator) -> Floats:
+        """So many x to begin with, (count, N)."""
+        ...
+
+    def climb(self, x: Floats, *, rounds: int, tolerance: float) -> tuple[Floats, Floats]:
+        """Where ascents from x (m, N) come in so many rounds, or until they gain less, and the values (m,)."""
+        ...
+
+    def polish(self, x: Floats) -> tuple[Floats, Floats]:
+        """The same after steps of Newton's method."""
+        ...
+
+    def outputs(self, x: Floats) -> tuple[Floats, Floats]:
+        """The best w (m, C) of x, and the values (m,)."""
+        ...
+
+    def curvature(self, x: Floats, w: Floats, value: float) -> Floats:
+        """The Hessian, in the multipliers, of the value of the local maximum (x, w)."""
+        ...
+
+
+class Answers(Protocol):
+    """What the columns of neurons are."""
+
+    def of(self, x: Floats, w: Floats) -> Floats:
+        """The columns (m, multipliers) of neurons with unit x (m, N) and unit w (m, C)."""
+        ...
+
+    def prices(self, masses: Floats) -> Prices:
+        """Those of multipliers."""
+        ...
 
 
 class Search:
     """The state of column generation: neurons at hand, the linear program over them, the best multipliers."""
 
-    def __init__(self, columns: Columns, q: Floats, starts: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, columns: Answers, sizes: tuple[int, int], q: Floats, starts: int, rng: np.random.Generator
+    ) -> None:
         self.columns, self.starts, self.rng = columns, starts, rng
-        N, C = columns.table.size, columns.table.label_count
-        self.x, self.w, self.H = np.empty((0, N)), np.empty((0, C)), np.empty((0, len(q)))
+        self.x, self.w, self.H = np.empty((0, sizes[0])), np.empty((0, sizes[1])), np.empty((0, len(q)))
         self.best_q, self.best_value = q, np.inf
         self.damping = 0.0
         self.gaps: list[float] = []
         self.p = np.empty(0)
         self.price(q, starts)
-        if columns.table.label_count <= 3:
-            with suppress(RuntimeError):  # a solver that fails leaves the search to itself
-                x, w, q = plane_neurons(columns)
-                self.add(x, w)
-                self.price(q, starts)
+        self.solve()
+
+    def begin(self, x: Floats, w: Floats, q: Floats) -> None:
+        """Neurons and multipliers of another origin join."""
+        self.add(x, w)
+        self.price(q, self.starts)
         self.solve()
 
     def closed(self, tolerance: float) -> bool:
@@ -53,16 +90,16 @@ class Search:
 
     def price(self, q: Floats, starts: int) -> float:
         """The largest answer to q that is found; the neurons found become columns, and q the best if it is."""
-        M = self.columns.forms(q)
-        begin = [random_starts(M, starts, self.rng)]
+        prices = self.columns.prices(q)
+        begin = [prices.starts(starts, self.rng)]
         if len(self.x):
             begin.append(self.x[np.argsort(-(self.H @ q))[: self.starts]])
-        x, values = climb(M, np.concatenate(begin), rounds=10, tolerance=1e-5)
+        x, values = prices.climb(np.concatenate(begin), rounds=10, tolerance=1e-5)
         x = _best(x, values, 0.9, 1e-4)
-        x, values = climb(M, x, rounds=30, tolerance=1e-9)
-        x, values = polish(M, _best(x, values, 0.95, 1e-5))
+        x, values = prices.climb(x, rounds=30, tolerance=1e-9)
+        x, values = prices.polish(_best(x, values, 0.95, 1e-5))
         x = _best(x, values, 0.95, 1e-9)
-        w, values = best_outputs(M, x)
+        w, values = prices.outputs(x)
         self.add(x, w)
         top = float(values[0])
         if top < self.best_value:
@@ -106,16 +143,16 @@ class Search:
     def newton(self) -> tuple[float, Floats]:
         """The value that the model predicts, and its multipliers."""
         q0 = self.best_q
-        M = self.columns.forms(q0)
+        prices = self.columns.prices(q0)
         support = np.flatnonzero(self.p > 1e-12)
-        x, values = climb(M, self.x[support], rounds=30, tolerance=1e-9)
-        x, values = polish(M, x)
-        w = best_outputs(M, x)[0]
+        x, values = prices.climb(self.x[support], rounds=30, tolerance=1e-9)
+        x, values = prices.polish(x)
+        w = prices.outputs(x)[0]
         hessian = np.zeros((len(q0), len(q0)))
         for i, mass in enumerate(self.p[support]):
             if values[i] < 0.5 * self.best_value:
                 continue  # far from a maximum that matters
-            hessian += mass * curvature(self.columns, M, x[i], w[i], values[i])
+            hessian += mass * prices.curvature(x[i], w[i], values[i])
         size = np.trace(hessian) / len(q0) if len(q0) else 1.0
         hessian += self.damping * max(size, 1e-6) * np.eye(len(q0))
         H = np.concatenate([self.H, self.columns.of(x, w)])

@@ -14,6 +14,7 @@ Nothing here is a proof: the margin of the network found is evaluated by others,
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -25,6 +26,7 @@ from scipy.optimize import linprog
 from lemmata.certificates.operations.column_program import Columns
 from lemmata.certificates.operations.column_search import Search
 from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.plane_moments import plane_neurons
 from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["FoundNetwork", "Symmetries", "best_network", "integer_network", "neuron_images"]
@@ -121,7 +123,11 @@ def best_network(
                 f"The multipliers to start with must be {T} nonnegative numbers, one for each triple, not all 0."
             )
         start = np.maximum(start, 0.0) / np.maximum(start, 0.0).sum()
-    search = Search(columns, np.bincount(orbits, start).astype(float), starts, np.random.default_rng(seed))
+    sizes, q = (table.size, table.label_count), np.bincount(orbits, start).astype(float)
+    search = Search(columns, sizes, q, starts, np.random.default_rng(seed))
+    if table.label_count <= 3:
+        with suppress(RuntimeError):  # a solver that fails leaves the search to itself
+            search.begin(*plane_neurons(columns))
     count = 0
     while count < rounds and not search.closed(tolerance) and not search.stuck():
         search.step()

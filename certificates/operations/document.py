@@ -70,7 +70,7 @@ def margin_document(
     else:
         version, listed = operation_kernel.VERSION, _network(network)
         least = lower_margin(table, network) ** 2 if root is None else square
-    lower, upper = _root_decimals(least, square, digits)
+    lower, upper = root_decimals(least, square, digits)
     return {
         "format": operation_kernel.MARGIN,
         "version": version,
@@ -79,7 +79,7 @@ def margin_document(
         "multipliers": list(bound.multipliers),
         "proof": bound.proof.document(),
         "margin": {"exact": None if root is None else _root_text(*root), "lower": lower, "upper": upper},
-        "gap": _gap(lower, upper) if root is None else "0",
+        "gap": gap_decimal(lower, upper) if root is None else "0",
         "grade": "enclosed" if root is None else "exact",
     }
 
@@ -199,7 +199,7 @@ def unseen_both(
     errors as `unseen_right`.
     """
     square = (1 - epsilon) ** 2 * bound.proof.square
-    g = _root_decimals(square, square, digits)[1]
+    g = root_decimals(square, square, digits)[1]
     return _unseen(table, cell, label, epsilon, g, "both", [right, wrong]) | {
         "upper": {"multipliers": list(bound.multipliers), "proof": bound.proof.document()}
     }
@@ -312,7 +312,7 @@ def _decimals(number: Fraction, digits: int) -> tuple[str, str]:
     )
 
 
-def _root_decimals(low: Fraction, high: Fraction, digits: int) -> tuple[str, str]:
+def root_decimals(low: Fraction, high: Fraction, digits: int) -> tuple[str, str]:
     """The closest decimals below sqrt(low) and above sqrt(high), with equally many places."""
 
     def below(places: int) -> int:
@@ -329,7 +329,7 @@ def _root_text(q: Fraction, m: int) -> str:
     return str(q) if m == 1 else f"{q}*sqrt({m})"
 
 
-def _gap(lower: str, upper: str) -> str:
+def gap_decimal(lower: str, upper: str) -> str:
     """(upper - lower)/upper, rounded up."""
     low, high = Fraction(lower), Fraction(upper)
     return "0" if low == high else _decimals((high - low) / high, GAP_DIGITS)[1]

@@ -12,7 +12,7 @@ Cholesky factor of the kernel exists, and it is negative where the solver left r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -29,11 +29,14 @@ from lemmata.numerics.operations.operation import MISSING, Cell, Operation
 
 __all__ = [
     "KINDS",
+    "GramIdentity",
     "RoundedBound",
     "RoundedProof",
     "UnseenPart",
     "expected_coefficients",
+    "least_shift",
     "rounded_bound",
+    "rounded_multipliers",
     "rounded_part",
     "rounded_proof",
 ]
@@ -232,7 +235,7 @@ def rounded_proof(
     symmetric = (matrix + matrix.T) / 2
     build = _plane if kind == "plane" else _gram
     P, scales, weights = build(tensor, kind, symmetric * unit, round(t * unit), round(t_prime * unit))
-    slack = _least_shift(P, weights)
+    slack = least_shift(P, weights)
     P += np.diag(slack * weights)
     first = scales[0] + slack
     second = Fraction(first, 2) if kind == "plane" else Fraction(scales[1] + slack)
@@ -259,8 +262,8 @@ def proof_order(size: int, labels: int, kind: Kind) -> int:
     return size * (size + 1) * (size + 2) // 6 + size * labels
 
 
-def _least_shift(P: Integers, weights: Integers) -> int:
-    """The least s, with some room, such that P + s diag(weights) is positive semidefinite."""
+def least_shift(P: Integers, weights: Integers) -> int:
+    """The least s, with some room, such that P + s diag(weights) is positive semidefinite; weights are positive."""
     roots = np.sqrt(weights.astype(float))
     scaled = P / np.outer(roots, roots)
     room = len(P) * (ROOM * float(np.abs(scaled).max()) + 2)
@@ -287,12 +290,12 @@ def _plane(
 
 
 @dataclass(frozen=True, eq=False)
-class _Identity:
-    """Which entries of P contribute to which coefficient; entries are those of the lower triangle, row by row.
+class GramIdentity:
+    """Which entries of P contribute to which coefficient of m'P m; entries are those of the lower triangle, by rows.
 
     ``monomials``: the sorted tuples of variables; ``keys``: of each entry the number of its monomial; ``counts``: 1 on
     the diagonal, 2 beside it; ``totals``: the sums of the counts of each monomial; ``spare``: an entry of each
-    monomial, on the diagonal where there is one; ``weights``: the diagonal W of the module.
+    monomial, on the diagonal where there is one.
     """
 
     monomials: tuple[tuple[int, ...], ...]
@@ -300,28 +303,47 @@ class _Identity:
     counts: Integers
     totals: Integers
     spare: Integers
-    weights: Integers
+
+    @classmethod
+    def of(cls, vector: Sequence[tuple[int, ...]]) -> GramIdentity:
+        """That of the vector m, in which the squares have distinct coefficients."""
+        number: dict[tuple[int, ...], int] = {}
+        keys = [
+            number.setdefault(tuple(sorted(m + vector[j])), len(number))
+            for i, m in enumerate(vector)
+            for j in range(i + 1)
+        ]
+        counts = np.full(len(keys), 2, np.int64)
+        diagonal = np.array([i * (i + 3) // 2 for i in range(len(vector))])
+        counts[diagonal] = 1
+        totals, spare = np.zeros(len(number), np.int64), np.zeros(len(number), np.int64)
+        np.add.at(totals, keys, counts)
+        spare[keys] = np.arange(len(keys))
+        spare[np.array(keys)[diagonal]] = diagonal
+        return cls(tuple(number), np.array(keys), counts, totals, spare)
+
+    def gram(self, expected: Mapping[tuple[int, ...], int], matrix: NDArray[np.float64]) -> Integers:
+        """The integer P near a symmetric matrix for which m'P m has the expected coefficients."""
+        required = np.array([expected.get(m, 0) for m in self.monomials])
+        n = len(matrix)
+        i, j = np.tril_indices(n)
+        entries = np.rint(matrix[i, j]).astype(np.int64)
+        found = np.zeros(len(required), np.int64)
+        np.add.at(found, self.keys, self.counts * entries)
+        share, rest = np.divmod(required - found, self.totals)
+        entries += share[self.keys]
+        entries[self.spare] += rest // self.counts[self.spare]
+        P = np.zeros((n, n), np.int64)
+        P[i, j] = P[j, i] = entries
+        return P
 
 
 @lru_cache(maxsize=32)
-def _identity(size: int, labels: int, r: int) -> _Identity:
-    """The identity of degree 4 + 2r."""
+def _identity(size: int, labels: int, r: int) -> tuple[GramIdentity, Integers]:
+    """The identity of degree 4 + 2r, and the diagonal W of the module."""
     squares = monomials(size, 2 + r)
     beside = [(*m, size + k) for m in monomials(size, r) for k in range(labels)]
-    vector = [*squares, *beside]
-    number: dict[tuple[int, ...], int] = {}
-    keys = [
-        number.setdefault(tuple(sorted(m + vector[j])), len(number)) for i, m in enumerate(vector) for j in range(i + 1)
-    ]
-    counts = np.full(len(keys), 2, np.int64)
-    diagonal = np.array([i * (i + 3) // 2 for i in range(len(vector))])
-    counts[diagonal] = 1
-    totals, spare = np.zeros(len(number), np.int64), np.zeros(len(number), np.int64)
-    np.add.at(totals, keys, counts)
-    spare[keys] = np.arange(len(keys))
-    spare[np.array(keys)[diagonal]] = diagonal
-    weights = multinomials(squares) + [1] * len(beside)
-    return _Identity(tuple(number), np.array(keys), counts, totals, spare, np.array(weights))
+    return GramIdentity.of([*squares, *beside]), np.array(multinomials(squares) + [1] * len(beside))
 
 
 def _gram(
@@ -329,20 +351,9 @@ def _gram(
 ) -> tuple[Integers, tuple[int, int], Integers]:
     """P on the identity for t and t', and the weights."""
     rows, columns, labels = tensor.shape
-    identity = _identity(rows + columns, labels, int(kind == 6))
-    expected = Counter(expected_coefficients(tensor, int(kind == 6), t, t_prime))
-    required = np.array([expected.pop(m, 0) for m in identity.monomials])
-    n = len(matrix)
-    i, j = np.tril_indices(n)
-    entries = np.rint(matrix[i, j]).astype(np.int64)
-    found = np.zeros(len(required), np.int64)
-    np.add.at(found, identity.keys, identity.counts * entries)
-    share, rest = np.divmod(required - found, identity.totals)
-    entries += share[identity.keys]
-    entries[identity.spare] += rest // identity.counts[identity.spare]
-    P = np.zeros((n, n), np.int64)
-    P[i, j] = P[j, i] = entries
-    return P, (t, t_prime), identity.weights
+    identity, weights = _identity(rows + columns, labels, int(kind == 6))
+    P = identity.gram(expected_coefficients(tensor, int(kind == 6), t, t_prime), matrix)
+    return P, (t, t_prime), weights
 
 
 def expected_coefficients(tensor: Integers, r: int, t: int, t_prime: int) -> dict[tuple[int, ...], int]:

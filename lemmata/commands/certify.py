@@ -30,6 +30,7 @@ from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
 from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES
 from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.ternary import TERNARY_PREFIX
 from lemmata.reports.groups import print_certificate, print_network, summary
 
 __all__ = ["app"]
@@ -45,7 +46,8 @@ LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all i
     help=f"Certify the maximum margin of products in a group, exactly, or of any finite operation, from both sides. "
     f"Groups: {ACCEPTED_NAMES}; by a character table alone, on the condition that it is one: ctbl:NAME such as ctbl:M, "
     "the Monster (the character table library, with the extra gap), or --characters FILE.json. Operations: "
-    f"{ACCEPTED_TABLES}. A table of a group under any names of its rows, columns and labels is certified as the group.",
+    f"{ACCEPTED_TABLES}; of three arguments ternary:01101001 (2 x 2 x 2 labels) or ternary:FILE.npy. "
+    "A table of a group under any names of its rows, columns and labels is certified as the group.",
 )
 def certify(
     group: OptionalGroup = None,
@@ -116,6 +118,14 @@ def certify(
             return
         if group is None:
             raise ValueError("There is nothing to certify: name a group, or a character table with --characters.")
+        if group.strip().startswith(TERNARY_PREFIX):
+            from lemmata.commands.ternary import certify_named_ternary
+
+            if cells is not None or factors != 2 or network is not None:
+                raise ValueError("--cells, --factors and --network are not for operations of three arguments.")
+            _refuse_search(None, starts, bits, seconds, "operations of three arguments")
+            certify_named_ternary(group, degree, out_file, digits, as_json, seed or 0)
+            return
         elements = named_group_or_operation(group, cells, degree, limit, factors)
         if isinstance(elements, Operation):
             from lemmata.commands.operations import certify_named_operation  # solvers, which groups can do without

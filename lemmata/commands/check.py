@@ -13,7 +13,13 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import algebraic_kernel, character_table_kernel, operation_kernel, solution_kernel
+from lemmata.certificates import (
+    algebraic_kernel,
+    character_table_kernel,
+    operation_kernel,
+    solution_kernel,
+    ternary_kernel,
+)
 from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
@@ -102,7 +108,7 @@ def _ask_gap(file: Path) -> int:
     reasons = {
         character_table_kernel.__file__: "a table alone gives it no group",
         **dict.fromkeys(
-            (operation_kernel.__file__, algebraic_kernel.__file__),
+            (operation_kernel.__file__, algebraic_kernel.__file__, ternary_kernel.__file__),
             "it has a second opinion on groups, and none on tables of operations",
         ),
         solution_kernel.__file__: "it has a second opinion on groups, and none on programs",

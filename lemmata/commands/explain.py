@@ -10,7 +10,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import algebraic_kernel, character_table_kernel, kernel, operation_kernel, solution_kernel
+from lemmata.certificates import (
+    algebraic_kernel,
+    character_table_kernel,
+    kernel,
+    operation_kernel,
+    solution_kernel,
+    ternary_kernel,
+)
 from lemmata.certificates.game.faces import optimal_faces
 from lemmata.certificates.groups.contents import solution_of
 from lemmata.certificates.groups.format import Document
@@ -30,7 +37,7 @@ def explain(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")], as_json: AsJson = False
 ) -> None:
     """The report of a valid certificate; exit 1 when it is invalid, 2 when it is malformed."""
-    for other in (operation_kernel, algebraic_kernel, character_table_kernel, solution_kernel):
+    for other in (operation_kernel, algebraic_kernel, character_table_kernel, solution_kernel, ternary_kernel):
         if kernel_of(file) == other.__file__:
             with refusals():
                 line, document = _checked(file, other.check)

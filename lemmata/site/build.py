@@ -142,6 +142,7 @@ def write_sources(source: Path, library: Library) -> None:
         "OPERATION_FORMAT",
         "ALGEBRAIC_FORMAT",
         "SOLUTION_FORMAT",
+        "TERNARY_FORMAT",
         "game/UNIVERSAL_MARGIN",
         "operations/OPERATION_MARGIN",
     ):

@@ -18,8 +18,9 @@ from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
 from lemmata.numerics.operations.isotopy import Colours, class_to_split, first_colours, isotopism, picked, refined
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.numerics.operations.symmetries import NO_LIMIT, autotopism_generators, orbit_numbers, transposed
+from lemmata.numerics.operations.ternary import TernaryOperation
 
-__all__ = ["canonical_form", "group_of_operation", "isotopy_classes"]
+__all__ = ["canonical_form", "group_of_operation", "isotopy_classes", "ternary_classes"]
 
 IntArray = NDArray[np.signedinteger]
 Values = tuple[tuple[int, ...], ...]
@@ -122,6 +123,22 @@ def isotopy_classes(rows: int, columns: int, labels: int | None = None) -> list[
             _keep_less(least, _by_first_occurrence(strings[:, order.ravel()]))
     representatives = strings[(least == strings).all(axis=1)]
     return [Operation.of(string.reshape(rows, columns).tolist()) for string in representatives]
+
+
+def ternary_classes() -> list[TernaryOperation]:
+    """One table of every class of whole tables 2 x 2 x 2 with at least two labels, as `isotopy_classes` has them.
+
+    The three arguments may be permuted, and the elements of each renamed. There are 185 classes; the name of a table is
+    the string of its labels.
+    """
+    strings = _partitions(8, 8)
+    least = strings.copy()
+    place = np.arange(8).reshape(2, 2, 2)
+    for arguments, steps in product(permutations(range(3)), product((1, -1), repeat=3)):
+        moved = place.transpose(arguments)[:: steps[0], :: steps[1], :: steps[2]]
+        _keep_less(least, _by_first_occurrence(strings[:, moved.ravel()]))
+    representatives = strings[(least == strings).all(axis=1) & (strings.max(axis=1) > 0)].astype(np.int64)
+    return [TernaryOperation.of(s.reshape(2, 2, 2), name="".join(map(str, s))) for s in representatives]
 
 
 def _partition_count(cells: int, most: int) -> int:

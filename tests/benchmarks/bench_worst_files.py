@@ -1,8 +1,8 @@
-"""Time and memory of two kernels for the worst legal files that are known, each in a process of its own.
+"""Time and memory of three kernels for the worst legal files that are known, each in a process of its own.
 
-The families and their small files, which the tests check, are in `tests/certificates/kernel/worst.py` and
-`tests/certificates/algebraic_kernel/worst.py`. FORMAT.md and ALGEBRAIC_FORMAT.md say what was measured. Each file is
-decided in under 60 s and 2 GB; nothing here asserts a time. The memory of a process that starts another counts twice.
+The families and their small files, which the tests check, are in the files `worst.py` of `tests/certificates/kernel`,
+`algebraic_kernel` and `ternary_kernel`. FORMAT.md and ALGEBRAIC_FORMAT.md say what was measured. Each file is decided
+in under 60 s and 2 GB; nothing here asserts a time. The memory of a process that starts another counts twice.
 """
 
 import json
@@ -14,9 +14,10 @@ from types import ModuleType
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from lemmata.certificates import algebraic_kernel, kernel
+from lemmata.certificates import algebraic_kernel, kernel, ternary_kernel
 from tests.certificates.algebraic_kernel import worst
 from tests.certificates.kernel.worst import WORST
+from tests.certificates.ternary_kernel import worst as ternary
 
 PROGRAM = """
 import resource, runpy, sys
@@ -54,3 +55,10 @@ def test_worst_legal_files_of_algebraic_margins(name: str, benchmark: BenchmarkF
     path = tmp_path / "worst.json"
     path.write_text(json.dumps(worst.worst_document(worst.WORST[name][1]), separators=(",", ":")))
     assert measured(algebraic_kernel, path, benchmark, name) in (0, 2)
+
+
+@pytest.mark.parametrize("name", ternary.WORST)
+def test_worst_legal_files_of_three_arguments(name: str, benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    path, family = tmp_path / "worst.json", ternary.WORST[name]
+    path.write_bytes(ternary.worst_bytes(family.large()))
+    assert measured(ternary_kernel, path, benchmark, f"{name} ({family.limits})") == family.status

@@ -104,6 +104,7 @@ def changes(node: Any, around: str) -> Iterator[Mutant]:
 def compiled(tree: ast.Module) -> ModuleType:
     """The module of a tree."""
     module = ModuleType("mutant")
+    module.__package__ = "lemmata.certificates"
     exec(compile(ast.fix_missing_locations(tree), "mutant", "exec"), vars(module))
     return module
 

@@ -30,6 +30,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "certificates/algebraic_kernel.py": ("certificates/algebraic_kernel.py",),
     "certificates/character_table_kernel.py": ("certificates/character_table_kernel.py",),
     "certificates/solution_kernel.py": ("certificates/solution_kernel.py",),
+    "certificates/ternary_kernel.py": ("certificates/ternary_kernel.py",),
     "numerics: exact, fourier, functions": ("numerics/exact", "numerics/fourier", "numerics/functions"),
     "numerics: groups": ("numerics/groups",),
     "numerics: descent, learning": ("numerics/descent", "numerics/learning"),

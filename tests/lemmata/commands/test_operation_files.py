@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from lemmata.certificates.operations.ternary_survey import cyclic_document
 from lemmata.numerics.groups import names
 from tests.certificates.given_character_tables import document_bytes
 from tests.certificates.operation_documents import parity_document, unseen_bytes
@@ -78,10 +79,11 @@ def test_a_group_that_is_given_by_a_table_is_explained_by_what_its_kernel_says(t
 
 
 def test_gap_is_not_asked_about_operations(tmp_path, monkeypatch):
-    file = tmp_path / "parity.json"
-    file.write_text(json.dumps(parity_document()))
     monkeypatch.setattr(names, "gap_interpreter", lambda subject: None)  # as if it were there
-    code, output, _ = run("check", "--with-gap", str(file))
-    assert code == 2
-    assert "valid: table of 2 rows" in output
-    assert "GAP was not asked: it has a second opinion on groups, and none on tables of operations" in output
+    for document, what in ((parity_document(), "table of 2 rows"), (cyclic_document(2), "table of three arguments")):
+        file = tmp_path / "parity.json"
+        file.write_text(json.dumps(document))
+        code, output, _ = run("check", "--with-gap", str(file))
+        assert code == 2
+        assert f"valid: {what}" in output
+        assert "GAP was not asked: it has a second opinion on groups, and none on tables of operations" in output
