@@ -39,7 +39,7 @@ BITS = 30
 """Of the common denominator of multipliers and matrix: about 10^-5 of the bound are lost, and documents are small."""
 NEURON_BITS, MASS_BITS = 12, 24
 ROUNDS, STARTS, CLOSE = 3, 192, 1e-3
-"""Of the search for a network: to close the gap takes minutes without symmetries, and many starts come near it soonest."""
+"""Of the search for a network: to close the gap takes minutes without symmetries; many starts come near it soonest."""
 
 
 def balanced_document(table: Operation, *, rounds: int = ROUNDS) -> Document:
