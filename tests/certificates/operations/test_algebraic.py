@@ -47,7 +47,7 @@ def test_neurons_with_outputs_of_small_integers():
 def test_all_exact_margins_are_found_again(name, effort):
     """From the enclosures of the atlas, at the precision that is the default."""
     if effort.pick(quick=True, full=False):
-        pytest.skip("twenty minutes together: at --effort full")
+        pytest.skip("minutes together: at --effort full")
     found = recognised(name)
     assert found is not None
     assert found["margin"] == committed(name)["margin"]
