@@ -150,5 +150,5 @@ def at_the_limits() -> Iterator[Entry]:
 
 def test_mutants_of_the_kernel_show(effort):
     """Quick: a sample; full: all but those that are equivalent."""
-    sample = effort.pick(quick=20, full=None)
+    sample = effort.pick(quick=12, full=None)
     assert survivors(ternary_kernel, SOURCE, EQUIVALENT, entries(), least=200, sample=sample, seed=SEED) == []
