@@ -4,7 +4,7 @@ import json
 import random
 from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import sqrt
 
 import pytest
@@ -111,7 +111,11 @@ def test_latin_squares_of_order_7_are_one_of_each_class_up_to_roles():
     enclosed = {name: [Fraction(x) for x in atlas_row(name)["margin"]] for name in ("Z7", "latin:7:steiner")}
     for number, name in ((3_097_895, "Z7"), (52, "latin:7:steiner")):
         low, high = map(Fraction, atlas_row(f"latin:7:reduced:{number}")["margin"])
-        assert low < enclosed[name][0] <= enclosed[name][1] < high < 1.0002 * low
+        assert low < enclosed[name][0] <= enclosed[name][1] < high < 1.0005 * low
+    bounds = sorted((tuple(map(Fraction, row["margin"][::-1])), row["name"]) for row in atlas_rows("latin7"))
+    names = [name.removeprefix("latin:7:reduced:") for _, name in bounds[-3:]]
+    assert names == ["20", "3097895", "52"]
+    assert all(upper < lower for ((upper, _), _), ((_, lower), _) in pairwise(bounds[-4:]))
 
 
 def in_other_roles(classes, number):

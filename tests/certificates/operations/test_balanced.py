@@ -11,6 +11,7 @@ from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.operations import balanced
 from lemmata.certificates.operations.balanced import balanced_bound, balanced_document, is_balanced
+from lemmata.certificates.operations.certify import certify_operation
 from lemmata.certificates.operations.columns import best_network
 from lemmata.certificates.operations.forms import residual
 from lemmata.certificates.operations.programs import OperationProgramError, relaxed_margin
@@ -36,6 +37,15 @@ def test_bounds_are_above_the_margins_of_the_atlas(name):
     bound = balanced_bound(parse_operation(name)).proof.bound
     assert lower < bound < lower * 1.01
     assert (bound < lower * (1 + 1e-4)) == (name != "latin:6:reduced:226")
+
+
+def test_degree_4_closes_the_gap_of_the_square_with_24_symmetries():
+    """The margin that it encloses is inside of the row, whose upper bound is 0.04 % above it."""
+    certificate = certify_operation(parse_operation("latin:7:reduced:1"))
+    lower, upper = map(Fraction, atlas_row("latin:7:reduced:1")["margin"])
+    assert (certificate.kind, certificate.grade) == ("degree 4", "enclosed")
+    assert certificate.gap < 1e-6
+    assert lower < certificate.lower <= certificate.upper < upper < certificate.lower * Fraction(10005, 10**4)
 
 
 def test_a_bound_is_not_below_that_of_degree_4():
