@@ -13,14 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmata.numerics.operations.operation import Operation
-from lemmata.numerics.operations.reduced_squares import (
-    count_reduced,
-    least_reduced,
-    numbers_of,
-    reduced_with_number,
-    roles,
-    switched_classes,
-)
 
 __all__ = [
     "MAX_NUMBERED",
@@ -111,6 +103,8 @@ def reduced_latin_square(n: int, number: int) -> Operation:
     Raises:
         ValueError: for an order below 2 or above `MAX_NUMBERED`, and a number beyond the squares that there are.
     """
+    from lemmata.numerics.operations.reduced_squares import count_reduced, reduced_with_number  # a compiler
+
     _refuse_unnumbered(n)
     found = reduced_with_number(n, number) if number >= 1 else None
     if found is None:
@@ -181,6 +175,8 @@ def latin_square_classes(n: int) -> tuple[SquareClass, ...]:
 
 def _switched_classes(n: int) -> tuple[SquareClass, ...]:
     """The classes that switches reach from the cyclic square and that of the projective space of this order."""
+    from lemmata.numerics.operations.reduced_squares import least_reduced, numbers_of, roles, switched_classes
+
     cyclic = np.add.outer(np.arange(n), np.arange(n)) % n
     found = switched_classes([cyclic, steiner_square(n).array()])
     squares = [np.frombuffer(key, np.int64).reshape(n, n) for key in found]
