@@ -26,6 +26,8 @@ threshold      triangle_threshold: how many random cells can be missing until th
                ascents_beyond: what networks say beyond it; ThresholdPoint; draw_triangle_threshold,
                plot_triangle_threshold: its picture
                committed_forced: small groups whose sets of missing cells are decided, proved
+kinks          kinked_margin, kinked_verdict: the margin, and an unseen cell, with |t| or max(t, 0) in place of the
+               square, proved from both sides; KinkedMargin, KinkedNetwork, KinkedVerdict; committed_kinked: many
 """
 # ruff: noqa: F401 - the imports are the list of what is public here
 
@@ -36,6 +38,9 @@ from lemmata.certificates.operations.exact_networks import exact_network
 from lemmata.certificates.operations.forced import ForcedTable, forced
 from lemmata.certificates.operations.forced_survey import committed_forced
 from lemmata.certificates.operations.gaps import checked_gap, find_gap, known_gaps
+from lemmata.certificates.operations.kinked import KinkedMargin, KinkedNetwork, kinked_margin
+from lemmata.certificates.operations.kinked_survey import committed_kinked
+from lemmata.certificates.operations.kinked_unseen import KinkedVerdict, kinked_verdict
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.plane_networks import plane_network
 from lemmata.certificates.operations.programs import (

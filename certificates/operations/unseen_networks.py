@@ -23,7 +23,7 @@ from lemmata.certificates.operations.pricing import climb, distinct, random_star
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries, swaps
 
-__all__ = ["LeaningNetwork", "leaning_network"]
+__all__ = ["LeaningNetwork", "leaning_network", "mass_program"]
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ def leaning_network(
     number = 0
     while True:
         number += 1
-        masses, value, dual, level = _program(problem.columns(neurons), problem.margins, floor)
+        masses, value, dual, level = mass_program(problem.columns(neurons), problem.margins, floor)
         found = problem.priced(np.tensordot(dual, problem.rows, 1), neurons[masses > 0], starts, rng)
         gain = float((dual @ problem.columns(found)).max(initial=-np.inf)) - level
         bound = value + max(gain, 0.0)
@@ -212,7 +212,7 @@ def _first_equals(tensors: Floats) -> NDArray[np.int64]:
     return np.array([np.flatnonzero(np.abs(flat - row).max(axis=1) < 1e-9)[0] for row in flat])
 
 
-def _program(columns: Floats, margins: int, floor: float) -> tuple[Floats, float, Floats, float]:
+def mass_program(columns: Floats, margins: int, floor: float) -> tuple[Floats, float, Floats, float]:
     """Masses p >= 0 of sum 1 that maximise the least difference with margins of at least the floor.
 
     Returns:
