@@ -67,8 +67,10 @@ def counts(classes):
     return len(classes), len(by_swap), len(by_role)
 
 
-def test_classes_of_order_7():
+def test_classes_of_order_7(effort):
     """The members add up to all reduced squares, which are walked; some are looked at by the search for isotopisms."""
+    if effort.pick(quick=True, full=False):
+        pytest.skip("25 s: at --effort full")
     classes = latin_square_classes(7)
     assert counts(classes) == CLASSES[7]
     assert sum(one.reduced for one in classes) == count_reduced(7) == SQUARES[7] // (factorial(7) * factorial(6))
