@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.operations.apart import ApartNetwork
 from lemmata.certificates.operations.columns import best_network, integer_network
-from lemmata.certificates.operations.document import Document, exact_root, line_of, lower_margin, margin_document
+from lemmata.certificates.operations.document import (
+    Document,
+    Enclosed,
+    exact_root,
+    line_of,
+    lower_margin,
+    margin_document,
+)
 from lemmata.certificates.operations.exact_apart import apart_solution
 from lemmata.certificates.operations.exact_bounds import LARGEST_ORDER, bound_at, exact_bound
 from lemmata.certificates.operations.exact_networks import exact_network
@@ -46,7 +53,7 @@ that one of its denominator or less is that close to a random number with about 
 
 
 @dataclass(frozen=True, eq=False)
-class OperationCertificate:
+class OperationCertificate(Enclosed):
     """What was proved about the maximum margin of a table; the kernel has accepted `document`.
 
     Attributes:
@@ -70,31 +77,6 @@ class OperationCertificate:
     def __repr__(self) -> str:
         margin = self.document["margin"]
         return f"OperationCertificate({self.table.name}, {margin['lower']}..{margin['upper']}, {self.grade})"
-
-    @property
-    def lower(self) -> Fraction:
-        """The lower bound of the maximum margin, the decimal in the document."""
-        return Fraction(self.document["margin"]["lower"])
-
-    @property
-    def upper(self) -> Fraction:
-        """The upper bound of the maximum margin, the decimal in the document."""
-        return Fraction(self.document["margin"]["upper"])
-
-    @property
-    def gap(self) -> float:
-        """The relative gap, (upper - lower)/upper rounded up; 0 for the grade ``exact``."""
-        return float(self.document["gap"])
-
-    @property
-    def grade(self) -> str:
-        """``"exact"`` or ``"enclosed"``."""
-        return self.document["grade"]
-
-    @property
-    def exact(self) -> str | None:
-        """The margin in radicals, such as ``"1/9*sqrt(6)"``; None for the grade ``enclosed``."""
-        return self.document["margin"]["exact"]
 
     @property
     def kind(self) -> str:

@@ -25,11 +25,14 @@ from lemmata.numerics.operations.operation import Cell, Operation
 
 __all__ = [
     "Document",
+    "Enclosed",
     "exact_root",
+    "gap_decimal",
     "line_of",
     "load",
     "lower_margin",
     "margin_document",
+    "root_decimals",
     "threshold_below",
     "unseen_both",
     "unseen_right",
@@ -39,6 +42,41 @@ __all__ = [
 Document = dict[str, Any]
 
 GAP_DIGITS = 2
+
+
+class Enclosed:
+    """What a document of a margin says, as numbers; a base of certificates.
+
+    Attributes:
+        document: with the fields ``margin``, ``gap`` and ``grade``.
+    """
+
+    document: Document
+
+    @property
+    def lower(self) -> Fraction:
+        """The lower bound of the maximum margin, the decimal in the document."""
+        return Fraction(self.document["margin"]["lower"])
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper bound of the maximum margin, the decimal in the document."""
+        return Fraction(self.document["margin"]["upper"])
+
+    @property
+    def gap(self) -> float:
+        """The relative gap, (upper - lower)/upper rounded up; 0 for the grade ``exact``."""
+        return float(self.document["gap"])
+
+    @property
+    def grade(self) -> str:
+        """``"exact"`` or ``"enclosed"``."""
+        return self.document["grade"]
+
+    @property
+    def exact(self) -> str | None:
+        """The margin as a fraction or in radicals, such as ``"1/9*sqrt(6)"``; None for the grade ``enclosed``."""
+        return self.document["margin"]["exact"]
 
 
 def margin_document(

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from lemmata.certificates import kernel, ternary_kernel
-from lemmata.certificates.operations.document import gap_decimal, root_decimals
+from lemmata.certificates.operations.document import Document, Enclosed, gap_decimal, root_decimals
 from lemmata.certificates.operations.ternary_columns import TernaryNetwork, best_ternary_network
 from lemmata.certificates.operations.ternary_program import TernaryBound, relaxed_ternary, rounded_ternary
 from lemmata.numerics.operations.ternary import TernaryOperation
@@ -23,7 +22,7 @@ AIM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class TernaryCertificate:
+class TernaryCertificate(Enclosed):
     """A document that the kernel accepts, and what it was made of.
 
     Attributes:
@@ -35,25 +34,10 @@ class TernaryCertificate:
     """
 
     table: TernaryOperation
-    document: dict[str, Any]
+    document: Document
     line: str
     network: TernaryNetwork
     bound: TernaryBound
-
-    @property
-    def lower(self) -> Fraction:
-        """The lower bound of the maximum margin, the decimal in the document."""
-        return Fraction(self.document["margin"]["lower"])
-
-    @property
-    def upper(self) -> Fraction:
-        """The upper bound of the maximum margin, the decimal in the document."""
-        return Fraction(self.document["margin"]["upper"])
-
-    @property
-    def gap(self) -> float:
-        """The relative gap, (upper - lower)/upper rounded up."""
-        return float(self.document["gap"])
 
 
 def certify_ternary(
@@ -80,7 +64,7 @@ def certify_ternary(
 
 def ternary_document(
     table: TernaryOperation, network: TernaryNetwork, bound: TernaryBound, *, digits: int = 12
-) -> dict[str, Any]:
+) -> Document:
     """The document that claims the maximum margin between that of a network and a proved bound.
 
     It is exact where the two are equal.
@@ -120,7 +104,7 @@ def _certified(table: TernaryOperation, degree: int, seed: int, digits: int) -> 
     return TernaryCertificate(table, document, line_of(document), network, bound)
 
 
-def line_of(document: dict[str, Any]) -> str:
+def line_of(document: Document) -> str:
     """The line that the kernel prints for a document.
 
     Raises:

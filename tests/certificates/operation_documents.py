@@ -64,6 +64,31 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield path
 
 
+def edit_any_leaf(value: Any, source: random.Random, parts: list[Any], words: list[Any]) -> None:
+    """An integer, a digit, a null or a word anywhere but in names, each field as likely as another.
+
+    Args:
+        value: the document.
+        source: of the choice.
+        parts: what takes the place of a null.
+        words: what takes the place of a word.
+    """
+    paths = [path for path in leaves(value) if path[-1] != "name"]
+    field = source.choice(sorted({tuple(key for key in path if isinstance(key, str)) for path in paths}))
+    path = source.choice([p for p in paths if tuple(key for key in p if isinstance(key, str)) == field])
+    parent, key = at(value, path[:-1]), path[-1]
+    old = parent[key]
+    if isinstance(old, int):
+        parent[key] = source.choice([old + 1, old - 1, -old, 2 * old, 0, old + source.randint(-9, 9)])
+    elif old is None:
+        parent[key] = copy.deepcopy(source.choice(parts))
+    elif places := [i for i, character in enumerate(old) if character.isdigit()]:
+        i = source.choice(places)
+        parent[key] = old[:i] + source.choice("0123456789") + old[i + 1 :]
+    else:
+        parent[key] = source.choice(words)
+
+
 def edit_entries(entries: list[Any], source: random.Random) -> None:
     """An entry of a list dropped, doubled, or exchanged with another."""
     i, j, kind = source.randrange(len(entries)), source.randrange(len(entries)), source.randrange(3)

@@ -8,27 +8,15 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from tests.certificates.operation_documents import at, edit_entries, leaves
+from tests.certificates.operation_documents import edit_any_leaf, edit_entries
 
 Document = dict[str, Any]
 
 
 def edit_leaf(value: Document, source: random.Random) -> None:
     """An integer, a digit or a word anywhere, each field as likely as another."""
-    paths = [path for path in leaves(value) if path[-1] != "name"]
-    field = source.choice(sorted({tuple(key for key in path if isinstance(key, str)) for path in paths}))
-    path = source.choice([p for p in paths if tuple(key for key in p if isinstance(key, str)) == field])
-    parent, key = at(value, path[:-1]), path[-1]
-    old = parent[key]
-    if isinstance(old, int):
-        parent[key] = source.choice([old + 1, old - 1, -old, 2 * old, 0, old + source.randint(-9, 9)])
-    elif old is None:
-        parent[key] = source.choice(["0", "1", {"denominator": 1, "entries": [1, 1]}])
-    elif places := [i for i, character in enumerate(old) if character.isdigit()]:
-        i = source.choice(places)
-        parent[key] = old[:i] + source.choice("0123456789") + old[i + 1 :]
-    else:
-        parent[key] = source.choice(["minimum", "maximum", "bounds", "infeasible", "unbounded", None])
+    words = ["minimum", "maximum", "bounds", "infeasible", "unbounded", None]
+    edit_any_leaf(value, source, ["0", "1", {"denominator": 1, "entries": [1, 1]}], words)
 
 
 def edit_list(value: Document, source: random.Random) -> None:

