@@ -1,13 +1,13 @@
 """Tables whose maximum margin is already that of the whole table, and what that forces in the cells not given.
 
-The table is that of an abelian group of order n, under any names. One cell is missing, and n >= 11 is odd, or the group
-is Z_2^k, k >= 3: a written proof for every n (ext-T10, ext-T18 where 3 divides n, and ext-T14 of the chapter
-feature_emergence). Any cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three conditions are computed
-for the table at hand: weights of triangles, found by a program and rounded to integers (and integers times sqrt(2) for
-even n), whose laws are compared exactly; a quadratic form that balls prove positive definite; a rank modulo a prime.
-One cell of the group of order 7 is missing, where that form is semidefinite only: ext-T12 (`seven`). All rest on
-written proofs (triangles.md, divisible-by-three.md, exclusive-or.md and even-orders.md of that chapter): no kernel
-checks them, and there is no document.
+The table is that of an abelian group of order n, under any names. One cell is missing, and n >= 11 is odd, or n >= 18
+is even, or the group is Z_2^k, k >= 3: a written proof for every n (ext-T10, ext-T18 where 3 divides n, ext-T19 and
+ext-T14 of the chapter feature_emergence). Any cells are missing: ext-T11 for odd n and ext-T15 for even n, whose three
+conditions are computed for the table at hand: weights of triangles, found by a program and rounded to integers (and
+integers times sqrt(2) for even n), whose laws are compared exactly; a quadratic form that balls prove positive
+definite; a rank modulo a prime. One cell of the group of order 7 is missing, where that form is semidefinite only:
+ext-T12 (`seven`). All rest on written proofs (triangles.md, divisible-by-three.md, exclusive-or.md, even-orders.md and
+even-order-one-cell.md there): no kernel checks them, and there is no document.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmata.certificates.operations.even_cells import even_cell_weights, even_wave_bounds
 from lemmata.certificates.operations.exclusive_or import exclusive_or_bounds, exclusive_or_weights
 from lemmata.certificates.operations.root_weights import exact_root_weights
 from lemmata.certificates.operations.seven import seven_weights
@@ -44,8 +45,8 @@ from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["ForcedTable", "forced"]
 
-ONE_CELL, ANY_CELLS, SEVEN, EXCLUSIVE_OR, EVEN_ORDER, THREE = (
-    f"feature-emergence:ext-T{number}" for number in (10, 11, 12, 14, 15, 18)
+ONE_CELL, ANY_CELLS, SEVEN, EXCLUSIVE_OR, EVEN_ORDER, THREE, EVEN_CELL = (
+    f"feature-emergence:ext-T{number}" for number in (10, 11, 12, 14, 15, 18, 19)
 )
 """Statements of the ledger."""
 LARGEST = 33
@@ -61,7 +62,7 @@ class ForcedTable:
         truth, given: the whole table, and the table without some cells.
         orders: the group is the product of the cyclic groups of these orders.
         weights: shape (rows, columns, labels): an optimal strategy on the triples of the given cells, up to its sum; 0
-            at the cells that are not given and at the true labels. Integers, or rounded where the statement is ext-T15.
+            at the cells that are not given and at the true labels. Integers, or rounded where it is ext-T15 or ext-T19.
         statement: of the ledger, which says so.
     """
 
@@ -149,6 +150,9 @@ def _weights(orders: tuple[int, ...], missing: list[tuple[int, int]]) -> tuple[N
         return (integers, ONE_CELL if n % 3 else THREE) if met else None
     if len(missing) == 1 and n >= 8 and set(orders) == {2}:
         return (exclusive_or_weights(n), EXCLUSIVE_OR) if exclusive_or_bounds(n).enough else None
+    if len(missing) == 1 and n >= 18 and n % 2 == 0:
+        real = 2 ** sum(order % 2 == 0 for order in orders)
+        return (even_cell_weights(orders).values(), EVEN_CELL) if even_wave_bounds(n, real).enough else None
     if len(missing) == 1 and n == 7:
         return None if (integers := seven_weights()) is None else (integers, SEVEN)
     if n > LARGEST:

@@ -16,6 +16,8 @@ EVEN = np.add.outer(np.arange(10), np.arange(10)) % 10
 FIFTEEN = np.add.outer(np.arange(15), np.arange(15)) % 15
 THREES = [np.unravel_index(x, (3, 3, 3)) for x in range(27)]
 CUBE = np.array([[np.ravel_multi_index(np.add(a, b) % 3, (3, 3, 3)) for b in THREES] for a in THREES])
+EIGHTEEN = np.add.outer(np.arange(18), np.arange(18)) % 18
+TWICE_TEN = np.kron(np.bitwise_xor.outer([0, 1], [0, 1]) * 10, np.ones((10, 10), int)) + np.tile(EVEN, (2, 2))
 EXCLUSIVE_OR = np.bitwise_xor.outer(np.arange(8), np.arange(8))
 FIVE = [divmod(x, 5) for x in range(25)]
 
@@ -36,8 +38,10 @@ def renamed(values: np.ndarray, seed: int) -> Operation:
         (CUBE, (3, 3, 3), "ext-T18"),
         (EXCLUSIVE_OR, (2, 2, 2), "ext-T14"),
         (EVEN, (10,), "ext-T15"),
+        (EIGHTEEN, (18,), "ext-T19"),
+        (TWICE_TEN, (10, 2), "ext-T19"),
     ],
-    ids=["11", "15", "3x3x3", "2x2x2", "10"],
+    ids=["11", "15", "3x3x3", "2x2x2", "10", "18", "2x10"],
 )
 def test_weights_of_a_renamed_table_pay_the_margin_and_no_more(
     values: np.ndarray, orders: tuple[int, ...], statement: str
