@@ -8,7 +8,7 @@ Decimals are rounded outwards. All numbers are computed by the arithmetic of the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor, isqrt, lcm
 from pathlib import Path
@@ -373,13 +373,13 @@ def gap_decimal(lower: str, upper: str) -> str:
     return "0" if low == high else _decimals((high - low) / high, GAP_DIGITS)[1]
 
 
-def line_of(document: Document) -> str:
-    """The line that the kernel prints for a document.
+def line_of(document: Document, check: Callable[[bytes], str] = operation_kernel.check) -> str:
+    """The line that a kernel prints for a document, by default that of operations.
 
     Raises:
         ValueError: when the kernel refuses it.
     """
     try:
-        return operation_kernel.check(json.dumps(document).encode())
+        return check(json.dumps(document).encode())
     except (kernel.MalformedError, kernel.ViolatedError) as error:
         raise ValueError(f"The kernel refuses the certificate: {error}.") from error

@@ -5,17 +5,16 @@ Activation x^3 and the norm L_{2,4}: what `lemmata.certificates.operations.certi
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from lemmata.certificates import kernel, ternary_kernel
-from lemmata.certificates.operations.document import Document, Enclosed, gap_decimal, root_decimals
+from lemmata.certificates import ternary_kernel
+from lemmata.certificates.operations.document import Document, Enclosed, gap_decimal, line_of, root_decimals
 from lemmata.certificates.operations.ternary_columns import TernaryNetwork, best_ternary_network
 from lemmata.certificates.operations.ternary_program import TernaryBound, relaxed_ternary, rounded_ternary
 from lemmata.numerics.operations.ternary import TernaryOperation
 
-__all__ = ["TernaryCertificate", "certify_ternary", "line_of", "ternary_document"]
+__all__ = ["TernaryCertificate", "certify_ternary", "ternary_document"]
 
 AIM = 1e-6
 """The relative gap of degree 4 above which degree 6 is tried."""
@@ -101,16 +100,4 @@ def _certified(table: TernaryOperation, degree: int, seed: int, digits: int) -> 
     bound = rounded_ternary(table, relaxation)
     network = best_ternary_network(table, relaxation.q, seed=seed)
     document = ternary_document(table, network, bound, digits=digits)
-    return TernaryCertificate(table, document, line_of(document), network, bound)
-
-
-def line_of(document: Document) -> str:
-    """The line that the kernel prints for a document.
-
-    Raises:
-        ValueError: when the kernel refuses it.
-    """
-    try:
-        return ternary_kernel.check(json.dumps(document).encode())
-    except (kernel.MalformedError, kernel.ViolatedError) as error:
-        raise ValueError(f"The kernel refuses the certificate: {error}.") from error
+    return TernaryCertificate(table, document, line_of(document, ternary_kernel.check), network, bound)

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lemmata.certificates.operations.ternary import certify_ternary, line_of, ternary_document
+from lemmata.certificates import ternary_kernel
+from lemmata.certificates.operations.document import line_of
+from lemmata.certificates.operations.ternary import certify_ternary, ternary_document
 from lemmata.certificates.operations.ternary_groups import cyclic_bound, cyclic_network
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.operations.classes import ternary_classes
@@ -35,7 +37,7 @@ def ternary_row(settings: dict[str, Any]) -> dict[str, Any]:
     """
     if "order" in settings:
         document = cyclic_document(settings["order"])
-        line_of(document)
+        line_of(document, ternary_kernel.check)
     else:
         document = certify_ternary(parse_ternary(TERNARY_PREFIX + settings["labels"])).document
     row = settings | {

@@ -1,14 +1,16 @@
-"""Alternating ascents of a trilinear form over unit vectors, from random starts: what some neuron is paid at least.
+"""What neurons are paid at least: ascents of a trilinear form over unit vectors, and norms with one vector fixed.
 
 The checks of upper bounds on what neurons are paid hold these ends against the bounds; nothing here knows of them.
 """
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ascents"]
+__all__ = ["ascents", "mixed_norm"]
 
 Floats = NDArray[np.float64]
 
@@ -29,3 +31,25 @@ def ascents(form: Floats, runs: int, seed: int, steps: int = 400) -> list[tuple[
             w /= value
         found.append((value, (u, v, w)))
     return found
+
+
+def mixed_norm(form: Floats, lines: NDArray[np.int64], left_out: int | None = None, phases: int = 31) -> float:
+    """The largest norm of the form in two places, with a unit part of one line fixed in the third.
+
+    Args:
+        form: shape (m, m, m), in an orthonormal basis.
+        lines: which line or plane each vector of the basis belongs to, from 0 on, at most two to each; the three
+            places take vectors of three different ones.
+        left_out: one that no place takes.
+        phases: of the fixed part in a plane, from 0 to pi.
+    """
+    largest = 0.0
+    for place, line in product(range(3), range(int(lines.max()) + 1)):
+        if line == left_out:
+            continue
+        keep = (lines != line) & (lines != left_out)
+        two = np.moveaxis(form, place, 0)[lines == line] * (np.outer(keep, keep) & (lines[:, None] != lines))
+        for phase in np.linspace(0, np.pi, phases):
+            matrix = np.tensordot([np.cos(phase), np.sin(phase)][: len(two)], two, 1)
+            largest = max(largest, float(np.linalg.norm(matrix, 2)))
+    return largest

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lemmata.certificates import ternary_kernel
 from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.operations.document import line_of
 from lemmata.certificates.operations.programs import OperationProgramError
-from lemmata.certificates.operations.ternary import certify_ternary, line_of, ternary_document
+from lemmata.certificates.operations.ternary import certify_ternary, ternary_document
 from lemmata.certificates.operations.ternary_columns import TernaryColumns, TernaryNetwork, best_ternary_network
 from lemmata.certificates.operations.ternary_groups import cyclic_bound, cyclic_network
 from lemmata.certificates.operations.ternary_program import TERNARY_FACTOR, relaxed_ternary, rounded_ternary
@@ -137,7 +139,7 @@ def test_an_exact_bound_loses_when_a_mass_or_a_weight_is_moved():
     assert Fraction(moved["margin"]["lower"]) < Fraction(1, 32)
     bound.matrix[0, 0] += 1
     with pytest.raises(ValueError, match=r"The kernel refuses the certificate: proof\.matrix: the coefficient"):
-        line_of(ternary_document(table, network, bound))
+        line_of(ternary_document(table, network, bound), ternary_kernel.check)
 
 
 @given(st.integers(0, 10**6))

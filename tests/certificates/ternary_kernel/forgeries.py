@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from math import isqrt, prod
 from typing import Any
 
 from tests.certificates.operation_documents import edit_any_leaf, edit_entries
+from tests.certificates.solution_kernel.plain import ShapeError
 from tests.certificates.ternary_kernel.plain import Judged, increasing
 
 Document = dict[str, Any]
@@ -104,10 +106,8 @@ def edit_table(value: Document, source: random.Random) -> None:
     values, labels = value["table"]["values"], value["table"]["labels"]
     row = source.choice([row for plane in values for row in plane])
     row[source.randrange(len(row))] = source.randrange(-1, labels)
-    try:
+    with suppress(ShapeError):  # tests that appear or vanish leave the wrong number of multipliers
         mend_decimals(value)
-    except Exception:  # the edit has broken the document: so be it
-        return
 
 
 def edit_claim(value: Document, source: random.Random) -> None:
