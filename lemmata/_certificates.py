@@ -129,7 +129,8 @@ def certify(
 
     Raises:
         ValueError: for what is none of these or a group of order 1, an order above the limit, fewer than two factors,
-            and other than two for an operation. Where a wrong guess can be told, with the form that was meant.
+            and other than two for an operation, or three for one of three arguments. Where a wrong guess can be told,
+            with the form that was meant.
         OSError: for an unreadable file.
     """
     if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
@@ -137,6 +138,8 @@ def certify(
     if isinstance(given, str) and given.strip().startswith(TERNARY_PREFIX):
         given = parse_ternary(given)
     if isinstance(given, TernaryOperation):
+        if factors not in (2, 3):  # 2 where it was not given
+            raise ValueError(f"An operation of three arguments has three factors, not {factors}.")
         from lemmata.certificates.operations.ternary import certify_ternary  # solvers, which groups can do without
 
         return certify_ternary(given)
@@ -188,8 +191,9 @@ def _integer_rows(group: ArrayLike) -> np.ndarray:
     if rows.ndim != 2 or rows.size == 0 or rows.dtype.kind not in "iu":
         raise ValueError(
             "A group is a name such as 'S3', a text such as 'perm:(1,2,3);(1,2)', permutations or a Cayley table as an "
-            "array of integers, a FiniteGroup or a PermutationGroup; an operation is a text such as 'op:max:3' or a "
-            f"lm.operations.Operation, a character table 'ctbl:M', a path or a dictionary; not {group!r}."
+            "array of integers, a FiniteGroup or a PermutationGroup; an operation is a text such as 'op:max:3' or "
+            "'ternary:01101001', or a lm.operations.Operation, a character table 'ctbl:M', a path or a dictionary; "
+            f"not {group!r}."
         )
     return rows
 

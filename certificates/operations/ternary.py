@@ -38,6 +38,10 @@ class TernaryCertificate(Enclosed):
     network: TernaryNetwork
     bound: TernaryBound
 
+    def __repr__(self) -> str:
+        margin = self.document["margin"]
+        return f"TernaryCertificate({self.table.name}, {margin['lower']}..{margin['upper']}, {self.grade})"
+
 
 def certify_ternary(
     table: TernaryOperation, *, degree: int | None = None, seed: int = 0, digits: int = 12

@@ -121,8 +121,8 @@ def certify(
         if group.strip().startswith(TERNARY_PREFIX):
             from lemmata.commands.ternary import certify_named_ternary
 
-            if cells is not None or factors != 2 or network is not None:
-                raise ValueError("--cells, --factors and --network are not for operations of three arguments.")
+            if cells is not None or factors not in (2, 3) or network is not None:
+                raise ValueError("An operation of three arguments has three factors, and no --cells or --network.")
             _refuse_search(None, starts, bits, seconds, "operations of three arguments")
             certify_named_ternary(group, degree, out_file, digits, as_json, seed or 0)
             return

@@ -89,7 +89,10 @@ def test_a_wrong_guess_gets_the_right_hint_in_python_and_in_the_terminal(files, 
     [
         (AND, "An operation that is no group is given as lm.operations.Operation.of"),
         ({"classes": 3}, "must have the format 'lemmata/character-table'"),
-        (3.5, "an operation is a text such as 'op:max:3' or a lm.operations.Operation, a character table 'ctbl:M'"),
+        (
+            3.5,
+            "an operation is a text such as 'op:max:3' or 'ternary:01101001', or a lm.operations.Operation",
+        ),
     ],
 )
 def test_other_objects_are_refused_with_what_is_accepted(given, sentence):

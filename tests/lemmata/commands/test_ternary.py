@@ -37,7 +37,8 @@ def test_the_summary():
     [
         (("ternary:0",), "An operation of three arguments is ternary:01101001"),
         (("ternary:01101001", "--degree", "plane"), "degree 4 or 6, not plane"),
-        (("ternary:01101001", "--factors", "3"), "are not for operations of three arguments"),
+        (("ternary:01101001", "--factors", "4"), "has three factors, and no --cells or --network"),
+        (("ternary:01101001", "--cells", "without:(0,0)"), "has three factors, and no --cells or --network"),
         (("ternary:01101001", "--starts", "3"), "--starts: for operations, not for operations of three arguments"),
     ],
 )
@@ -51,4 +52,7 @@ def test_the_library():
     found = lm.certify("ternary:01101001")
     assert lm.check(found)
     assert found.lower <= lm.certify("Z2", 3).gamma <= found.upper
+    assert repr(found).startswith("TernaryCertificate(01101001, 0.1874999")
+    with pytest.raises(ValueError, match="has three factors, not 4"):
+        lm.certify("ternary:01101001", 4)
     assert lm.certify(lm.operations.parse_ternary("ternary:01101001")).document == found.document
